@@ -2,6 +2,7 @@
 # The packages (cmake/pack.cmake) and the wheel (pyproject.toml) contain the same files.
 include(GNUInstallDirs)
 include(cmake/licenses.cmake)
+include(cmake/sbom.cmake)
 get_property(helpers GLOBAL PROPERTY thimble_helper_programs)
 install(TARGETS thimble ${helpers} RUNTIME DESTINATION bin)
 # Component `device`: the sources, which can be installed without building anything.
@@ -48,6 +49,7 @@ install(DIRECTORY targets DESTINATION share/thimble FILES_MATCHING PATTERN "*.to
 install(FILES LICENSE DESTINATION share/doc/thimble-ml RENAME copyright)
 install(FILES LICENSE DESTINATION share/thimble/device COMPONENT device)
 thimble_install_licenses(share/thimble/licenses)
+thimble_install_sbom(share/thimble)
 # An installed program cannot build images: it has all of them, without symbols, which are most of an image's bytes.
 # The firmware marks the operators of a profile without symbols. An image that is equal to another one is a line of a list.
 if(TARGET boards)

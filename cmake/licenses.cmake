@@ -3,12 +3,23 @@
 # module. Debian and Ubuntu keep a licence in the `copyright` file of each package; elsewhere THIMBLE_LICENSES names a
 # folder with files <package>/copyright.
 set(THIMBLE_LICENSES /usr/share/doc CACHE PATH "Folder with <package>/copyright of the libraries in the program")
+# Code of others in an installation: Debian package|name|SPDX identifier of the licence.
+set(THIMBLE_THIRD_PARTY
+    "libcli11-dev|CLI11|BSD-3-Clause"
+    "libeigen3-dev|Eigen|MPL-2.0"
+    "libflatbuffers-dev|FlatBuffers|Apache-2.0"
+    "libfmt-dev|fmt|MIT"
+    "libtoml11-dev|toml11|MIT"
+    "nlohmann-json3-dev|nlohmann-json|MIT")
+if(ARM_CXX)
+  list(APPEND THIMBLE_THIRD_PARTY
+       "gcc-12-base|libgcc|GPL-3.0-or-later WITH GCC-exception-3.1"
+       "libnewlib-arm-none-eabi|newlib|LicenseRef-newlib")
+endif()
+
 function(thimble_install_licenses destination)
-  set(packages libcli11-dev libeigen3-dev libflatbuffers-dev libfmt-dev libtoml11-dev nlohmann-json3-dev)
-  if(ARM_CXX)
-    list(APPEND packages gcc-12-base libnewlib-arm-none-eabi)
-  endif()
-  foreach(package ${packages})
+  foreach(row ${THIMBLE_THIRD_PARTY})
+    string(REGEX REPLACE "[|].*" "" package "${row}")
     set(file ${THIMBLE_LICENSES}/${package}/copyright)
     # Another version of a compiler has another package name.
     if(NOT EXISTS ${file})

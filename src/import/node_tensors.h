@@ -1,5 +1,5 @@
 #pragma once
-// What a node of the archive's graph states about itself: its tensors, its name, its source line.
+// The facts that a node of the archive's graph states: its tensors, its name, its source line.
 
 #include <optional>
 #include <string>

@@ -3,6 +3,7 @@
 usage: packages_test.py SOURCE_DIR BUILD_DIR CPACK
 """
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -16,7 +17,7 @@ MODEL = SOURCE / "models/hello_sin"
 EXPECTED = ("bin/thimble", "include/thimble.h", "lib/thimble/firmware/insn_count.so", "lib/thimble/firmware/runner-cortex-m4.elf",
             "share/doc/thimble-ml/copyright", "share/thimble/cmake/thimble-config.cmake",
             "share/thimble/device/kernels/kernels.def", "share/thimble/licenses/libfmt-dev.txt",
-            "share/thimble/targets/stm32h743.toml")
+            "share/thimble/targets/stm32h743.toml", "share/thimble/thimble.cdx.json")
 
 
 class Packages(unittest.TestCase):
@@ -32,6 +33,7 @@ class Packages(unittest.TestCase):
     def check(self, prefix):
         for name in EXPECTED:
             self.assertTrue((prefix / name).is_file(), name)
+        self.check_sbom(prefix / "share/thimble")
         program, pte = prefix / "bin/thimble", self.folder / "x.pte"
         run = lambda *words: subprocess.run([program, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         done = run("compile", MODEL / "hello_sin.pt2", "--target", "cortex-m4", "--calibrate", MODEL / "calibrate.npz", "-o",
@@ -40,6 +42,16 @@ class Packages(unittest.TestCase):
         done = run("run", next((self.folder / "out").glob("*.pte"), pte), "--on", "qemu", "--profile")
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("instructions", done.stdout)
+
+    def check_sbom(self, share):
+        """The list of components has the library of each licence, with a version."""
+        sbom = json.loads((share / "thimble.cdx.json").read_text())
+        self.assertEqual((sbom["bomFormat"], sbom["specVersion"]), ("CycloneDX", "1.5"))
+        for component in sbom["components"]:
+            self.assertRegex(component["version"], r"^\d", component["name"])
+            self.assertEqual(len(component["licenses"]), 1)
+        licenses = [file for file in (share / "licenses").iterdir() if file.stem not in ("Apache-2.0", "MPL-2.0")]
+        self.assertEqual(len(sbom["components"]), len(licenses))
 
     def test_debian_package(self):
         package = next(self.folder.glob("*.deb"))

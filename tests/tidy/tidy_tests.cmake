@@ -6,6 +6,9 @@ add_test(NAME tidy_headers
                  --cache ${CMAKE_BINARY_DIR}/tidy_headers.txt)
 add_test(NAME tidy_switches COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/count_switches.py --check)
 set_tests_properties(tidy_switches PROPERTIES LABELS "tidy;fast")
+# Every file has a copyright and a licence (REUSE.toml), as the REUSE specification 3.3 requires.
+add_test(NAME tidy_reuse COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/reuse.py ${CMAKE_BINARY_DIR}/python-venv ${CMAKE_SOURCE_DIR})
+set_tests_properties(tidy_reuse PROPERTIES LABELS "tidy;fast" SKIP_RETURN_CODE 77)
 set(number 0)
 foreach(root ${THIMBLE_EXAMPLE_TARGET} ${THIMBLE_EXTRA_TARGETS})
   get_filename_component(name ${root} NAME)
