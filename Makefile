@@ -4,12 +4,14 @@
 # make test   runs all tests
 # make package makes a Debian package and an archive of the program
 # make matrix prints which operator, in which type, was found right on which processor
+# make fuzz SECONDS=60 runs the fuzzers, each for this time; TARGETS="pte ir" selects some
 # make lint   checks the sources with clang-tidy, clang-format and codespell
 # Each installs the Debian or Ubuntu packages that are missing (cmake/packages.txt).
 
 BUILD := build
 
-.PHONY: build boards demo test package matrix lint clean
+SECONDS := 60
+.PHONY: build boards demo test package matrix fuzz lint clean
 
 build:
 	@sh cmake/install-packages.sh
@@ -45,6 +47,10 @@ matrix:
 	  $$(sed -n 's/^CMAKE_CTEST_COMMAND:INTERNAL=//p' CMakeCache.txt) -j2 --no-label-summary -Q \
 	  -R '^(kernels_test|cortex_m_conformance_test|operators_test|e2e_.*)$$' --output-on-failure
 	@python3 tests/matrix/matrix.py $(BUILD)/matrix --ops abi/ops -o $(BUILD)/matrix.md
+
+fuzz:
+	@sh cmake/install-packages.sh cmake/fuzz_packages.txt
+	@sh cmake/fuzz.sh $(BUILD) $(SECONDS) $(TARGETS)
 
 lint:
 	@sh cmake/install-packages.sh cmake/lint_packages.txt

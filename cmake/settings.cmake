@@ -29,6 +29,7 @@ option(THIMBLE_TESTS "Build the tests" ON)
 option(THIMBLE_PYTHON "Build the Python package; Python_EXECUTABLE needs nanobind and numpy" OFF)
 option(THIMBLE_UNITY "Compile the host sources of a folder as one translation unit" OFF)
 set(THIMBLE_SANITIZE "" CACHE STRING "Build with sanitizers: address, undefined, or both with a comma")
+option(THIMBLE_FUZZERS "Build thimble_fuzz, with clang: -fsanitize=fuzzer and THIMBLE_SANITIZE" OFF)
 option(THIMBLE_LTO "Build with link-time optimization, which finds violations of the one-definition rule" OFF)
 
 add_library(thimble_options INTERFACE)
@@ -45,6 +46,10 @@ endif()
 if(THIMBLE_SANITIZE)
   add_compile_options(-fsanitize=${THIMBLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${THIMBLE_SANITIZE})
+endif()
+
+if(THIMBLE_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
 if(THIMBLE_LTO)

@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+"""Copies the committed inputs of a target to a folder (inputs.txt, corpus).
+
+usage: inputs.py SOURCE_DIR TARGET FOLDER
+"""
+import pathlib
+import shutil
+import sys
+
+BYTES_MAX = 32 << 10  # as in replay.cpp
+
+
+def main():
+    source, target, folder = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
+    files = list((source / "tests/fuzz/corpus" / target).glob("*"))
+    for line in (source / "tests/fuzz/inputs.txt").read_text().splitlines():
+        words = line.split()
+        if not line.startswith("#") and words[0] == target:
+            files += (source / words[1]).glob(f"*{words[2]}")
+    for file in files:
+        if file.stat().st_size <= BYTES_MAX:
+            shutil.copyfile(file, folder / file.name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+// Runs the targets on committed inputs and on seeded mutations of them.
+//
+//   fuzz_replay SOURCE_DIR COUNT [TARGET [SEED]]
+//
+// Inputs are those of tests/fuzz/corpus/<target>, and the files of at most 32 KiB that
+// tests/fuzz/inputs.txt names. COUNT mutations for each target; SEED is that of the first one.
+// Fails if a target accepts none of its inputs, rejects all mutations or accepts all, or allocates
+// more than 16 MiB plus 64 times the input. A crash and a run of more than 10 s print the command
+// that repeats them.
+
+#include <algorithm>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+#include <unistd.h>
+
+#include "tests/fuzz/heap_peak.h"
+#include "tests/fuzz/mutate.h"
+#include "tests/fuzz/targets.h"
+
+namespace thimble::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned kSecondsMax = 10;
+constexpr uintmax_t kInputBytesMax = 32 << 10;
+
+std::string repeat;  // how to repeat the present run
+
+[[noreturn]] void report_signal(int number) {
+  const std::string text = "signal " + std::to_string(number) + "; repeat: " + repeat + "\n";
+  [[maybe_unused]] const auto written = write(2, text.data(), text.size());
+  _exit(1);
+}
+
+Bytes read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const ByteView bytes = as_byte_view(text);
+  return {bytes.begin(), bytes.end()};
+}
+
+/// Returns the files of `folder` that end with `suffix`, sorted.
+std::vector<fs::path> files_of(const fs::path& folder, std::string_view suffix) {
+  std::vector<fs::path> files;
+  if (!fs::is_directory(folder)) return files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const bool matches = entry.path().string().ends_with(suffix);
+    if (matches && entry.file_size() <= kInputBytesMax) files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+/// Returns the inputs of a target. Lines of inputs.txt: target, folder, end of the file names.
+std::vector<fs::path> inputs_of(const fs::path& source, const std::string& target) {
+  std::vector<fs::path> files = files_of(source / "tests/fuzz/corpus" / target, "");
+  std::ifstream table(source / "tests/fuzz/inputs.txt");
+  for (std::string line; std::getline(table, line);) {
+    std::istringstream words(line);
+    std::string name, folder, suffix;
+    words >> name >> folder >> suffix;
+    if (name == target)
+      std::ranges::copy(files_of(source / folder, suffix), std::back_inserter(files));
+  }
+  return files;
+}
+
+struct Counts {
+  int inputs = 0, accepted_inputs = 0, accepted = 0, failures = 0;
+};
+
+void run_once(const Target& target, const Bytes& bytes, int& accepted, int& failures) {
+  const size_t limit = (size_t{16} << 20) + 64 * bytes.size();
+  const testing::HeapPeak peak;
+  alarm(kSecondsMax);
+  if (target.run(bytes) == Outcome::kAccepted) ++accepted;
+  alarm(0);
+  if (peak.bytes() <= limit) return;
+  std::printf("%s: %zu B allocated for %zu B, at most %zu expected; repeat: %s\n",
+              target.name.c_str(), peak.bytes(), bytes.size(), limit, repeat.c_str());
+  ++failures;
+}
+
+bool replay(const Target& target, const fs::path& source, int count, uint64_t seed) {
+  Counts counts;
+  std::vector<Bytes> inputs;
+  for (const fs::path& path : inputs_of(source, target.name)) {
+    repeat = "fuzz_replay " + source.string() + " 0 " + target.name + " (" + path.string() + ")";
+    inputs.push_back(read_file(path));
+    run_once(target, inputs.back(), counts.accepted_inputs, counts.failures);
+  }
+  counts.inputs = static_cast<int>(inputs.size());
+  for (int i = 0; i < count && !inputs.empty(); ++i) {
+    const uint64_t own_seed = seed + static_cast<uint64_t>(i);
+    repeat =
+        "fuzz_replay " + source.string() + " 1 " + target.name + " " + std::to_string(own_seed);
+    std::mt19937_64 random(own_seed);
+    const Bytes& first = inputs[random() % inputs.size()];
+    const Bytes& second = inputs[random() % inputs.size()];
+    run_once(target, mutate(first, second, random), counts.accepted, counts.failures);
+  }
+  std::printf("%-18s %3d inputs, %3d accepted; %6d mutations, %6d accepted\n", target.name.c_str(),
+              counts.inputs, counts.accepted_inputs, count, counts.accepted);
+  if (counts.accepted_inputs == 0) {
+    std::printf("%s: no input in %s is accepted\n", target.name.c_str(), source.string().c_str());
+    return false;
+  }
+  if (count > 100 && counts.accepted == 0) {
+    std::printf("%s: no mutation is accepted\n", target.name.c_str());
+    return false;
+  }
+  return counts.failures == 0;
+}
+
+}  // namespace
+}  // namespace thimble::fuzz
+
+int main(int argc, char** argv) {
+  using namespace thimble::fuzz;
+  int count = 0;
+  uint64_t seed = 1;
+  const auto number = [](const char* text, auto& value) {
+    const std::string_view word = text;
+    return std::from_chars(word.data(), word.data() + word.size(), value).ec == std::errc();
+  };
+  if (argc < 3 || argc > 5 || !number(argv[2], count) || (argc == 5 && !number(argv[4], seed))) {
+    std::fputs("usage: fuzz_replay SOURCE_DIR COUNT [TARGET [SEED]]\n", stderr);
+    return 2;
+  }
+  for (const int each : {SIGSEGV, SIGABRT, SIGALRM, SIGFPE, SIGILL, SIGBUS}) {
+    std::signal(each, report_signal);
+  }
+  bool passed = true;
+  for (const Target& target : targets()) {
+    if (argc > 3 && target.name != argv[3]) continue;
+    passed = replay(target, argv[1], count, seed) && passed;
+  }
+  return passed ? 0 : 1;
+}

@@ -1,0 +1,25 @@
+#include "tests/fuzz/targets.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace thimble::fuzz {
+
+std::span<const Target> targets() {
+  static const std::vector<Target> all = [] {
+    std::vector<Target> result;
+    for (auto list : {archive_targets, engine_targets, program_targets, text_targets}) {
+      std::ranges::move(list(), std::back_inserter(result));
+    }
+    std::ranges::sort(result, {}, &Target::name);
+    return result;
+  }();
+  return all;
+}
+
+const Target* find_target(std::string_view name) {
+  const auto found = std::ranges::find(targets(), name, &Target::name);
+  return found == targets().end() ? nullptr : &*found;
+}
+
+}  // namespace thimble::fuzz
