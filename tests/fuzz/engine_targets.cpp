@@ -1,4 +1,4 @@
-// What NPUs receive: payloads of delegates, command streams, layer and kernel lists.
+// The data of NPUs: payloads of delegates, command streams, layer and kernel lists.
 
 #include <cstdlib>
 #include <cstring>
