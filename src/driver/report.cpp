@@ -30,6 +30,9 @@ std::string join(const std::vector<IoReport>& ports) {
 }
 
 std::string quality_line(const CompileReport& report) {
+  if (report.keeps_float) {
+    return fmt::format("float32        {} operators, not quantized\n", report.float_ops);
+  }
   const quant::QuantReport& quant = report.quant;
   const std::string width =
       quant.wide_ops > 1 ? fmt::format("int8, {} operators in int16", quant.wide_ops) : "int8";
