@@ -33,14 +33,27 @@ Status check(const Call& call) {
   return bias.rank == 1 && bias.sizes[0] == w.sizes[0] ? Status::kOk : Status::kBadShape;
 }
 
-template <int32_t kCount>
-void multiply(const float* x, const float* w, int32_t in, const float* bias, float* y) {
-  float sum[kCount] = {};
+void multiply_four(const float* x, const float* w, int32_t in, const float* bias, float* y) {
+  const float* const w1 = w + in;
+  const float* const w2 = w1 + in;
+  const float* const w3 = w2 + in;
+  float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   for (int32_t k = 0; k < in; ++k) {
     const float value = x[k];
-    for (int32_t j = 0; j < kCount; ++j) sum[j] += value * w[j * in + k];
+    s0 += value * w[k];
+    s1 += value * w1[k];
+    s2 += value * w2[k];
+    s3 += value * w3[k];
   }
-  for (int32_t j = 0; j < kCount; ++j) y[j] = sum[j] + (bias == nullptr ? 0 : bias[j]);
+  y[0] = s0 + (bias == nullptr ? 0 : bias[0]);
+  y[1] = s1 + (bias == nullptr ? 0 : bias[1]);
+  y[2] = s2 + (bias == nullptr ? 0 : bias[2]);
+  y[3] = s3 + (bias == nullptr ? 0 : bias[3]);
+}
+void multiply_one(const float* x, const float* w, int32_t in, const float* bias, float* y) {
+  float sum = 0;
+  for (int32_t k = 0; k < in; ++k) sum += x[k] * w[k];
+  y[0] = sum + (bias == nullptr ? 0 : bias[0]);
 }
 
 void run(const Call& call) {
@@ -53,10 +66,10 @@ void run(const Call& call) {
     for (int32_t j = 0; j < out;) {
       const float* const start = bias.is_null ? nullptr : floats(bias) + j;
       if (out - j >= kRows) {
-        multiply<kRows>(x, floats(w) + j * in, in, start, y + j);
+        multiply_four(x, floats(w) + j * in, in, start, y + j);
         j += kRows;
       } else {
-        multiply<1>(x, floats(w) + j * in, in, start, y + j);
+        multiply_one(x, floats(w) + j * in, in, start, y + j);
         ++j;
       }
     }

@@ -98,7 +98,8 @@ TEST(Float, OperatorsAgreeWithTheEvaluator) {
   }
   for (const abi::PteOpInfo& info : abi::kPteOps) {
     const std::string name = info.name;
-    if (name.ends_with(".f32")) EXPECT_GT(kernels[name], 0) << name << ": no graph calls it";
+    if (!name.ends_with(".f32")) continue;
+    EXPECT_GT(kernels[name], 0) << name << ": no graph calls it";
   }
   for (const OpKind kind :
        {OpKind::add, OpKind::avg_pool2d, OpKind::batch_norm, OpKind::clamp, OpKind::conv_transpose2d,

@@ -19,7 +19,7 @@ from network_test import write_inputs
 from npy import read_floats
 
 # Largest difference of an output element from the evaluator's, as a part of the largest element.
-BOUND = 2.0 ** -14
+BOUND = 2.0 ** -18
 
 
 def thimble(program, *arguments):
