@@ -81,8 +81,8 @@ Invocation recurrent(PteOp op, Random& random) {
   call.add(floats(random, {gates * hidden, inputs})).add(floats(random, {gates * hidden, hidden}));
   call.add(maybe(random, floats(random, {gates * hidden})));
   call.add(maybe(random, floats(random, {gates * hidden})));
-  if (gates != 3) call.add(int64_t{random() % 2});
-  call.add(int64_t{random() % 2});
+  if (gates != 3) call.add(int64_t{uniform(random, 0, 1)});
+  call.add(int64_t{uniform(random, 0, 1)});
   call.add(make(DType::kU8, {static_cast<int32_t>(
                                 abi::float_recurrent_scratch_bytes(lanes, hidden))}));
   return std::move(call.add(floats(random, {steps, batch, hidden})));
