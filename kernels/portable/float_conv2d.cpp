@@ -1,10 +1,9 @@
 // thimble::conv2d.f32 over images [N, C, H, W] in logical order. Each result is the float32 sum of
-// its products, channel by channel, row by row of the window, then the bias. Products of padding are
-// left out. No order depends on the core, so that all machines compute the same bits.
+// its products, channel by channel, row by row of the window, then the bias. Products of padding
+// are left out. The order does not depend on the core, so that all machines compute the same bits.
 //
 // Two output channels and four neighbouring pixels are computed at once: six loads for eight
-// products. A convolution with stride 1 reads four neighbouring elements, which Helium loads as one
-// vector.
+// products. A dscnn_kws needs 17.5 million instructions on an M4; one result at a time, 49 million.
 //
 // Operands: x, w [O, C / groups, kh, kw], bias?, stride, padding (top, left, bottom, right),
 // dilation, groups, y.
@@ -45,8 +44,8 @@ Status check(const Call& call) {
   const int64_t groups = call.args[6].integer;
   if (groups < 1 || groups > x.sizes[1]) return Status::kBadParameter;
   if (x.sizes[1] % groups != 0 || y.sizes[1] % groups != 0) return Status::kBadShape;
-  const bool fits = x.sizes[0] == y.sizes[0] && w.sizes[0] == y.sizes[1] &&
-                    w.sizes[1] == x.sizes[1] / groups;
+  const bool fits =
+      x.sizes[0] == y.sizes[0] && w.sizes[0] == y.sizes[1] && w.sizes[1] == x.sizes[1] / groups;
   if (!fits) return Status::kBadShape;
   const WindowAxis axes[2] = {window(call, 0), window(call, 1)};
   THIMBLE_RETURN_IF_ERROR(check_axes(axes, x.sizes[1] > y.sizes[1] ? x.sizes[1] : y.sizes[1]));
@@ -61,7 +60,7 @@ struct Window {
   const float* x;  // tap (0, 0) of the first pixel in the first channel of the group
   const float* w;  // of the first output channel
   int32_t channels, plane;
-  int32_t row, column;   // distance of two taps in x
+  int32_t row, column;  // distance of two taps in x
   int32_t w_row, w_plane;
   Taps down, across;
   int32_t next_pixel;    // distance of two pixels in x

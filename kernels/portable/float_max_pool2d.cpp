@@ -12,8 +12,8 @@ namespace thimble::kernels {
 namespace {
 
 WindowAxis window(const Call& call, uint32_t axis) {
-  return {ints(call, 1).items[axis], ints(call, 2).items[axis],
-          ints(call, 4).items[axis], ints(call, 3).items[axis],
+  return {ints(call, 1).items[axis],       ints(call, 2).items[axis],
+          ints(call, 4).items[axis],       ints(call, 3).items[axis],
           tensor(call, 0).sizes[2 + axis], tensor(call, 5).sizes[2 + axis]};
 }
 

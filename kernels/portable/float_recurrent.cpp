@@ -2,8 +2,9 @@
 // in float32, those of w_ih before those of w_hh; gates, c and h are computed in double and rounded
 // once. See docs/numerics.md, "Float operators".
 //
-// Operands: x [T,B,I], h0 [1,B,H], [c0 [1,B,H],] w_ih [gates H, I], w_hh [gates H, H], b_ih?, b_hh?,
-// [cell or relu,] reverse, scratch, y [T,B,H]; contiguous. The order of the gates is PyTorch's.
+// Operands: x [T,B,I], h0 [1,B,H], [c0 [1,B,H],] w_ih [gates H, I], w_hh [gates H, H], b_ih?,
+// b_hh?, [cell or relu,] reverse, scratch, y [T,B,H]; contiguous. The order of the gates is
+// PyTorch's.
 
 #include "abi/ops/float.h"
 #include "abi/params/recurrent.h"
@@ -81,7 +82,8 @@ class Layer {
         lanes_(mutable_floats(tensor(call, form.scratch()))) {}
 
   /// Calls step(sums, h, y of the step) for each element of the batch and each step; begin(index of
-  /// Calls begin(b), then step(x, y) for each step, for each element b of the batch. `h` is h0 first.
+  /// Calls begin(b), then step(x, y) for each step, for each element b of the batch. `h` is h0
+  /// first.
   template <class Begin, class Step>
   void run(float* h, Begin begin, Step step) const {
     const bool reverse = call_.args[form_.reverse].integer != 0;
@@ -130,8 +132,7 @@ void run_lstm(const Call& call) {
   float* const h = layer.lane(4);
   float* const c = layer.lane(5);
   layer.run(
-      h,
-      [&](int32_t b) { memcpy(c, floats(tensor(call, 2)) + b * hidden, layer.row_bytes()); },
+      h, [&](int32_t b) { memcpy(c, floats(tensor(call, 2)) + b * hidden, layer.row_bytes()); },
       [&](const float* x, float* y) {
         layer.sums(4 * hidden, x, h, layer.lane(0));
         for (int32_t j = 0; j < hidden; ++j) {

@@ -316,8 +316,8 @@ Status check_options(const FloatModel& model, const CompileOptions& options,
   THIMBLE_CHECK(check_io_names(model.graph, options.io));
   THIMBLE_CHECK(check_widths(options, *part.cpu));
   THIMBLE_CHECK(check_float(model, options, *part.cpu));
-  THIMBLE_CHECK(check_choices(model.imported, options.quant, part.name,
-                              kernels_of(options, *part.cpu)));
+  THIMBLE_CHECK(
+      check_choices(model.imported, options.quant, part.name, kernels_of(options, *part.cpu)));
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, part));
   return ok();
 }

@@ -286,11 +286,11 @@ Result<ValueId> convolution(DecompilerCall* call) {
   const std::vector<int64_t> padding = pair_of(call, 4);
   if (padding.size() != 2) return bad_input("has {} paddings, expected 2", padding.size());
   const bool transposed = call->integer(6) != 0;
-  Attrs attrs = {{ir::attr::stride, pair_of(call, 3)},
-                 {ir::attr::padding, std::vector<int64_t>{padding[0], padding[1], padding[0],
-                                                          padding[1]}},
-                 {ir::attr::dilation, pair_of(call, 5)},
-                 {ir::attr::groups, call->integer(8)}};
+  Attrs attrs = {
+      {ir::attr::stride, pair_of(call, 3)},
+      {ir::attr::padding, std::vector<int64_t>{padding[0], padding[1], padding[0], padding[1]}},
+      {ir::attr::dilation, pair_of(call, 5)},
+      {ir::attr::groups, call->integer(8)}};
   if (transposed) attrs.set(ir::attr::output_padding, pair_of(call, 7));
   return call->graph().add(transposed ? OpKind::conv_transpose2d : OpKind::conv2d, {x, w, bias},
                            std::move(attrs));
@@ -306,10 +306,9 @@ Result<ValueId> avg_pool(DecompilerCall* call) {
   const std::vector<int64_t> stride = pair_of(call, 2);
   THIMBLE_TRY(const std::vector<int64_t> padding,
               window_padding(out.shape, in.shape, pair_of(call, 3), kernel, stride, {1, 1}));
-  return add_op(call, OpKind::avg_pool2d, 1,
-                {{ir::attr::kernel, kernel},
-                 {ir::attr::stride, stride},
-                 {ir::attr::padding, padding}});
+  return add_op(
+      call, OpKind::avg_pool2d, 1,
+      {{ir::attr::kernel, kernel}, {ir::attr::stride, stride}, {ir::attr::padding, padding}});
 }
 
 Result<ValueId> aten_linear(DecompilerCall* call) {

@@ -1,5 +1,5 @@
-// Decompiles Thimble's operators on float32 (abi/ops/float.def), whose arguments are those of the IR
-// operators.
+// Decompiles Thimble's operators on float32 (abi/ops/float.def), whose arguments are those of the
+// IR operators.
 
 #include "abi/pte_ops.h"
 #include "emit/decompile_call.h"

@@ -323,9 +323,8 @@ Status Lowering::lower_float(size_t op_index) {
     }
     operands.push_back(operand);
   }
-  THIMBLE_TRY(reals_[index(op.output)],
-              to_.add(op.kind, std::move(operands), op.attrs, op.source,
-                      {result.name, result.type.dim_order, {}}));
+  THIMBLE_TRY(reals_[index(op.output)], to_.add(op.kind, std::move(operands), op.attrs, op.source,
+                                                {result.name, result.type.dim_order, {}}));
   if (!plan_.is_quantized[index(op.output)]) return ok();
   THIMBLE_TRY(codes_[index(op.output)], quantized(op.output, reals_[index(op.output)], op.source));
   return ok();

@@ -154,8 +154,7 @@ class Planner {
     const bool next = std::ranges::any_of(
         graph_.states(), [&](const ir::State& state) { return state.next == result; });
     return read || next ||
-           (uses_.is_output(result) &&
-            preferences_.io.of(graph_.value(result).name) != Io::kFloat);
+           (uses_.is_output(result) && preferences_.io.of(graph_.value(result).name) != Io::kFloat);
   }
 
   /// Returns true if the clamp can be merged into `op`. A value with pinned parameters must be

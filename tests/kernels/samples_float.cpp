@@ -64,8 +64,8 @@ Invocation max_pool(Random& random) {
   Invocation call(PteOp::thimble_max_pool2d_f32);
   call.add(floats(random, x, random_order(random, 4))).add({kernel, kernel}).add({stride, stride});
   call.add({0, 0, 0, 0}).add({1, 1});
-  return std::move(call.add(
-      floats(random, {x[0], x[1], extent(x[2]), extent(x[3])}, random_order(random, 4))));
+  return std::move(
+      call.add(floats(random, {x[0], x[1], extent(x[2]), extent(x[3])}, random_order(random, 4))));
 }
 
 Invocation recurrent(PteOp op, Random& random) {
@@ -83,8 +83,8 @@ Invocation recurrent(PteOp op, Random& random) {
   call.add(maybe(random, floats(random, {gates * hidden})));
   if (gates != 3) call.add(int64_t{uniform(random, 0, 1)});
   call.add(int64_t{uniform(random, 0, 1)});
-  call.add(make(DType::kU8, {static_cast<int32_t>(
-                                abi::float_recurrent_scratch_bytes(lanes, hidden))}));
+  call.add(
+      make(DType::kU8, {static_cast<int32_t>(abi::float_recurrent_scratch_bytes(lanes, hidden))}));
   return std::move(call.add(floats(random, {steps, batch, hidden})));
 }
 

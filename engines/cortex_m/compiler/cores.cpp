@@ -6,7 +6,7 @@
 #include "engine/state.h"
 #include "engines/cortex_m/compiler/code_traffic.h"
 #include "engines/cortex_m/compiler/cost.h"
-#include "engines/cortex_m/compiler/decompose_float.h"
+#include "engines/cortex_m/compiler/lower_float.h"
 #include "engines/cortex_m/compiler/layout.h"
 #include "engines/cortex_m/compiler/legalize.h"
 #include "engines/cortex_m/compiler/linked_size.h"
@@ -17,7 +17,7 @@ namespace thimble::engine::cortex_m {
 namespace {
 
 Result<Lowered> lower(const ir::Graph& graph, const Core& core, const Options& options) {
-  THIMBLE_TRY(const ir::Graph decomposed, decompose_float(graph));
+  THIMBLE_TRY(const ir::Graph decomposed, lower_float(graph));
   THIMBLE_TRY(ir::Graph legal, legalize(decomposed, options.dialect));
   if (options.dialect == Dialect::kNative && core.isa == abi::Isa::kMve) {
     THIMBLE_TRY(legal, read_packed_rows(legal));

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "engines/cortex_m/compiler/float_calls.h"
+#include "engines/cortex_m/compiler/select_float.h"
 #include "ir/op_traits.h"
 
 namespace thimble::engine::cortex_m {

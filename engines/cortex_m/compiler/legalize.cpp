@@ -4,7 +4,7 @@
 
 #include "abi/limits.h"
 #include "engine/direct.h"
-#include "engines/cortex_m/compiler/float_calls.h"
+#include "engines/cortex_m/compiler/select_float.h"
 #include "ir/infer.h"
 #include "ir/op_cost.h"
 #include "ir/op_traits.h"
@@ -163,7 +163,7 @@ class Legalizer {
     return refuse(op, kStillFloat);
   }
 
-  /// Operators on float32 keep their form: decompose_float() has rewritten those without a kernel.
+  /// Operators on float32 keep their form: lower_float() has rewritten those without a kernel.
   Result<ValueId> convert_float(const Op& op) {
     if (stock_) return refuse(op, kStillFloat);
     if (const std::string reason = float_refusal(from_, op); !reason.empty()) {

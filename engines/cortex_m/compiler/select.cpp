@@ -7,7 +7,7 @@
 #include "abi/pte_ops.h"
 #include "engine/direct.h"
 #include "engines/cortex_m/compiler/fast.h"
-#include "engines/cortex_m/compiler/float_calls.h"
+#include "engines/cortex_m/compiler/select_float.h"
 #include "engines/cortex_m/compiler/kernel_variants.h"
 #include "engines/cortex_m/compiler/layout.h"
 #include "engines/cortex_m/compiler/overlap.h"

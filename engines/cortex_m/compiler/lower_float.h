@@ -1,6 +1,6 @@
 #pragma once
-// decompose_float: rewrites float32 operators without a kernel of their own into operators that have
-// one (float_calls.h). Integer operators do not change. Operators that cannot be rewritten stay;
+// lower_float: rewrites float32 operators without a kernel of their own into operators that have
+// one (select_float.h). Integer operators do not change. Operators that cannot be rewritten stay;
 // legalize() refuses them. Every step rounds to float32, so the last bits of a result may differ
 // (docs/numerics.md, "Float operators").
 //
@@ -12,5 +12,5 @@
 #include "ir/graph.h"
 
 namespace thimble::engine::cortex_m {
-[[nodiscard]] Result<ir::Graph> decompose_float(const ir::Graph& graph);
+[[nodiscard]] Result<ir::Graph> lower_float(const ir::Graph& graph);
 }

@@ -1,4 +1,4 @@
-#include "engines/cortex_m/compiler/float_calls.h"
+#include "engines/cortex_m/compiler/select_float.h"
 
 #include <algorithm>
 #include <limits>
@@ -24,14 +24,22 @@ struct PlainCall {
   PteOp op;
 };
 constexpr PlainCall kPlainCalls[] = {
-    {OpKind::abs, PteOp::aten_abs},         {OpKind::cos, PteOp::aten_cos},
-    {OpKind::div, PteOp::aten_div},         {OpKind::erf, PteOp::aten_erf},
-    {OpKind::exp, PteOp::aten_exp},         {OpKind::floor, PteOp::aten_floor},
-    {OpKind::linear, PteOp::thimble_linear_f32}, {OpKind::log, PteOp::aten_log},
-    {OpKind::matmul, PteOp::aten_bmm},      {OpKind::maximum, PteOp::aten_maximum},
-    {OpKind::minimum, PteOp::aten_minimum}, {OpKind::mul, PteOp::aten_mul},
-    {OpKind::rsqrt, PteOp::aten_rsqrt},     {OpKind::sigmoid, PteOp::aten_sigmoid},
-    {OpKind::sin, PteOp::aten_sin},         {OpKind::sqrt, PteOp::aten_sqrt},
+    {OpKind::abs, PteOp::aten_abs},
+    {OpKind::cos, PteOp::aten_cos},
+    {OpKind::div, PteOp::aten_div},
+    {OpKind::erf, PteOp::aten_erf},
+    {OpKind::exp, PteOp::aten_exp},
+    {OpKind::floor, PteOp::aten_floor},
+    {OpKind::linear, PteOp::thimble_linear_f32},
+    {OpKind::log, PteOp::aten_log},
+    {OpKind::matmul, PteOp::aten_bmm},
+    {OpKind::maximum, PteOp::aten_maximum},
+    {OpKind::minimum, PteOp::aten_minimum},
+    {OpKind::mul, PteOp::aten_mul},
+    {OpKind::rsqrt, PteOp::aten_rsqrt},
+    {OpKind::sigmoid, PteOp::aten_sigmoid},
+    {OpKind::sin, PteOp::aten_sin},
+    {OpKind::sqrt, PteOp::aten_sqrt},
     {OpKind::tanh, PteOp::aten_tanh},
 };
 /// By the number of ir::compare's relation.
@@ -77,9 +85,8 @@ class FloatCall {
       case OpKind::sub:
         return call(PteOp::aten_sub, {x(), value(1), 1.0});
       case OpKind::clamp:
-        return call(PteOp::aten_clamp,
-                    {x(), bound(op_.get(ir::attr::float_min), -kInfinity),
-                     bound(op_.get(ir::attr::float_max), kInfinity)});
+        return call(PteOp::aten_clamp, {x(), bound(op_.get(ir::attr::float_min), -kInfinity),
+                                        bound(op_.get(ir::attr::float_max), kInfinity)});
       case OpKind::pow:
         return call(PteOp::aten_pow_scalar, {x(), op_.get(ir::attr::exponent)});
       case OpKind::compare:
@@ -121,9 +128,9 @@ class FloatCall {
         return call(PteOp::thimble_group_norm_f32,
                     {x(), value(1), value(2), op_.get(ir::attr::groups), op_.get(ir::attr::eps)});
       case OpKind::layer_norm:
-        return call(PteOp::thimble_layer_norm_f32, {x(), value(1), value(2),
-                                                    op_.get(ir::attr::last_dims),
-                                                    op_.get(ir::attr::eps)});
+        return call(
+            PteOp::thimble_layer_norm_f32,
+            {x(), value(1), value(2), op_.get(ir::attr::last_dims), op_.get(ir::attr::eps)});
       case OpKind::rms_norm:
         return call(PteOp::thimble_rms_norm_f32,
                     {x(), value(1), op_.get(ir::attr::last_dims), op_.get(ir::attr::eps)});
@@ -180,10 +187,10 @@ class FloatCall {
   }
 
   KernelCall transposed() const {
-    return call(PteOp::aten_convolution,
-                {x(), value(1), value(2), ints(ir::attr::stride), padding(),
-                 ints(ir::attr::dilation), true, ints(ir::attr::output_padding),
-                 op_.get(ir::attr::groups)});
+    return call(
+        PteOp::aten_convolution,
+        {x(), value(1), value(2), ints(ir::attr::stride), padding(), ints(ir::attr::dilation), true,
+         ints(ir::attr::output_padding), op_.get(ir::attr::groups)});
   }
 
   KernelCall recurrent(PteOp op, int64_t lanes, int64_t flag) const {
@@ -195,17 +202,18 @@ class FloatCall {
     return call(op, std::move(arguments));
   }
 
-  /// ATen lists pairs of amounts from the last dimension to the first one.
+  /// ATen lists pairs of amounts from the last dimension to the first one that is padded.
   KernelCall pad() const {
     const auto& before = op_.get(ir::attr::before);
     const auto& after = op_.get(ir::attr::after);
     Integers amounts;
-    for (size_t d = before.size(); d > 0; --d) {
+    size_t first = 0;
+    while (first < before.size() && before[first] == 0 && after[first] == 0) ++first;
+    for (size_t d = before.size(); d > first; --d) {
       amounts.push_back(before[d - 1]);
       amounts.push_back(after[d - 1]);
     }
-    return call(PteOp::aten_constant_pad_nd,
-                {x(), std::move(amounts), op_.get(ir::attr::value)});
+    return call(PteOp::aten_constant_pad_nd, {x(), std::move(amounts), op_.get(ir::attr::value)});
   }
 
   const ir::Graph& graph_;
@@ -241,9 +249,14 @@ std::string float_refusal(const ir::Graph& graph, const Op& op) {
     case OpKind::avg_pool2d:
       if (ceil_mode(graph, op)) return {};
       return "has padding that differs between its sides; the float32 kernel has one per axis";
-    case OpKind::argmax:
-      if (op.get(ir::attr::smallest) == 0) return {};
-      return "has no float32 kernel: argmax of the negative value has one";
+    case OpKind::pad: {
+      constexpr int64_t kPairsMax = 4;  // of the kernel's list
+      const auto &before = op.get(ir::attr::before), &after = op.get(ir::attr::after);
+      size_t first = 0;
+      while (first < before.size() && before[first] == 0 && after[first] == 0) ++first;
+      if (std::ssize(before) - static_cast<int64_t>(first) <= kPairsMax) return {};
+      return "pads more than four dimensions";
+    }
     case OpKind::adaptive_max_pool2d:
       return "has no float32 kernel, unless its windows have one size";
     case OpKind::dequantize_channels:

@@ -1,4 +1,4 @@
-#include "engines/cortex_m/compiler/decompose_float.h"
+#include "engines/cortex_m/compiler/lower_float.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,11 +19,16 @@ class Decomposer {
 
   Result<ir::Graph> run() {
     for (const Op& op : from_.ops()) {
+      op_ = &op;
+      if (is_argmin(op)) {
+        THIMBLE_TRY(const ValueId index, argmin());
+        rewriter_.set(op.output, index);
+        continue;
+      }
       if (from_.type(op.output).dtype != ir::DType::kF32) {
         THIMBLE_CHECK(rewriter_.copy(op));
         continue;
       }
-      op_ = &op;
       THIMBLE_TRY(const ValueId result, convert());
       if (result == ir::kNoValue) {
         THIMBLE_CHECK(rewriter_.copy(op));
@@ -81,6 +86,8 @@ class Decomposer {
     switch (op_->kind) {
       case OpKind::adaptive_max_pool2d:
         return adaptive_max_pool();
+      case OpKind::pad:
+        return pad();
       case OpKind::batch_norm:
         return batch_norm();
       case OpKind::conv_transpose2d:
@@ -98,6 +105,18 @@ class Decomposer {
     }
   }
 
+  bool is_argmin(const Op& op) {
+    return op.kind == OpKind::argmax && op.get(ir::attr::smallest) != 0 &&
+           from_.type(op.inputs[0]).dtype == ir::DType::kF32;
+  }
+  /// The position of the largest negated value.
+  Result<ValueId> argmin() {
+    THIMBLE_TRY(const ValueId negative, step(OpKind::mul, {operand(0), number("_sign", -1)}));
+    Attrs attrs = op_->attrs;
+    attrs.set(ir::attr::smallest, int64_t{0});
+    return last(OpKind::argmax, {negative}, std::move(attrs));
+  }
+
   /// Windows of one size are those of a max pool.
   Result<ValueId> adaptive_max_pool() {
     const ValueId x = operand(0);
@@ -110,6 +129,34 @@ class Decomposer {
                  {ir::attr::stride, window},
                  {ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0}},
                  {ir::attr::dilation, std::vector<int64_t>{1, 1}}});
+  }
+
+  /// A dimension that is not padded is merged into the one before it, so that the kernel's list of
+  /// amounts is short enough.
+  Result<ValueId> pad() {
+    const ValueId x = operand(0);
+    const Shape in = shape(x);
+    const auto &before = op_->get(ir::attr::before), &after = op_->get(ir::attr::after);
+    Shape merged;
+    std::vector<int64_t> first, second;
+    for (size_t d = 0; d < in.size(); ++d) {
+      if (d > 0 && before[d] == 0 && after[d] == 0) {
+        merged.back() *= in[d];
+        first.back() *= in[d];
+        second.back() *= in[d];
+      } else {
+        merged.push_back(in[d]);
+        first.push_back(before[d]);
+        second.push_back(after[d]);
+      }
+    }
+    if (merged.size() == in.size()) return ir::kNoValue;
+    THIMBLE_TRY(ValueId value, reshaped(x, merged));
+    THIMBLE_TRY(value, step(OpKind::pad, {value},
+                            {{ir::attr::before, first},
+                             {ir::attr::after, second},
+                             {ir::attr::value, op_->get(ir::attr::value)}}));
+    return last(OpKind::reshape, {value}, {{ir::attr::shape, result_shape()}});
   }
 
   Result<ValueId> batch_norm() {
@@ -125,9 +172,8 @@ class Decomposer {
     if (padding[0] == padding[2] && padding[1] == padding[3]) return ir::kNoValue;
     Attrs attrs = op_->attrs;
     attrs.set(ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0});
-    THIMBLE_TRY(
-        ValueId value,
-        step(OpKind::conv_transpose2d, {operand(0), operand(1), operand(2)}, std::move(attrs)));
+    THIMBLE_TRY(ValueId value, step(OpKind::conv_transpose2d, {operand(0), operand(1), operand(2)},
+                                    std::move(attrs)));
     for (int64_t k = 0; k < 2; ++k) {
       const auto axis = static_cast<size_t>(k);
       const Attrs range = {{ir::attr::dim, 2 + k},
@@ -181,8 +227,8 @@ class Decomposer {
     ValueId a = operand(0), b = operand(1);
     if (shape(a).size() < 2 || shape(b).size() < 2) return ir::kNoValue;
     const double scale = op_->get(ir::attr::scale);
-    const bool plain = shape(a).size() == 3 && shape(b).size() == 3 &&
-                       shape(a)[0] == shape(b)[0] && op_->get(ir::attr::transpose_b) == 0;
+    const bool plain = shape(a).size() == 3 && shape(b).size() == 3 && shape(a)[0] == shape(b)[0] &&
+                       op_->get(ir::attr::transpose_b) == 0;
     if (plain && scale == 1) return ir::kNoValue;
     const Shape& result = result_shape();
     const Shape batch(result.begin(), result.end() - 2);
@@ -242,8 +288,7 @@ class Decomposer {
       THIMBLE_TRY(const ValueId picked,
                   step(OpKind::gather, {x, constant("_index", ir::make_i32({size}, index))},
                        {{ir::attr::dim, static_cast<int64_t>(dim)}}));
-      return step(OpKind::mul,
-                  {picked, constant("_weight", ir::make_f32(factor_shape, weight))});
+      return step(OpKind::mul, {picked, constant("_weight", ir::make_f32(factor_shape, weight))});
     };
     THIMBLE_TRY(const ValueId first, term(low, low_weight));
     THIMBLE_TRY(const ValueId second, term(high, high_weight));
@@ -257,7 +302,7 @@ class Decomposer {
 
 }  // namespace
 
-Result<ir::Graph> decompose_float(const ir::Graph& graph) {
+Result<ir::Graph> lower_float(const ir::Graph& graph) {
   return Decomposer(graph).run();
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // The kernel calls of operators that stay in float32. The kernels are those of ExecuTorch's files
-// (abi/ops/aten.def) and, where ATen's operator has results that a network does not read, kernels of
-// Thimble (abi/ops/float.def).
+// (abi/ops/aten.def) and Thimble's (abi/ops/float.def), which are faster, or replace an operator of
+// ATen with results that a network does not read.
 
 #include <optional>
 
