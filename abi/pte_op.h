@@ -14,6 +14,7 @@ enum class PteOp : uint16_t;
 enum class OpType : uint8_t {
   kI8 = 1,
   kI16 = 2,
+  kF32 = 6,
   kBool = 11,
   kAny = 15,  // the kernel accepts several types
 };

@@ -25,10 +25,8 @@ Status check_supported(const CompileArguments& arguments) {
   if (!arguments.c_layout.empty() && !arguments.emits("c")) {
     return bad_input("--c-layout {}: requires --emit c", arguments.c_layout);
   }
-  if (arguments.keep_float) {
-    return bad_input(
-        "--float: not supported, because this version has no float kernels: use --calibrate "
-        "DATA.npz");
+  if (arguments.keep_float && !arguments.calibrations.empty()) {
+    return bad_input("--float does not quantize: it cannot be used with --calibrate");
   }
   const std::string report = extension(arguments.report);
   if (!arguments.report.empty() && report != ".json" && report != ".html") {
@@ -133,6 +131,8 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
     THIMBLE_TRY(driver::QuantChoice choice, driver::parse_quant_choice(text));
     options.quant.push_back(std::move(choice));
   }
+  options.keep_float = arguments.keep_float;
+  options.soft_float = arguments.soft_float;
   options.engine_off = arguments.engine_off;
   options.skip_passes = arguments.skip_passes;
   options.keep_small = arguments.npu_small;
@@ -232,7 +232,8 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
   verb.flag("--names", a.names,
             "Write the names of inputs, outputs and of each call's value to the .pte");
   verb.option("--fail-if", a.fail_if, "sqnr<XdB: exit 1 and write nothing for a lower SQNR");
-  verb.flag("--float", a.keep_float, "Keep the model in float");
+  verb.flag("--float", a.keep_float, "Run the model in float32, without quantization");
+  verb.flag("--soft-float", a.soft_float, "Allow float32 operators on a core without an FPU");
   verb.flag("--json", a.json, "Print the report as one JSON object");
 }
 

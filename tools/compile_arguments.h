@@ -43,7 +43,7 @@ struct CompileArguments {
   std::vector<std::string> memories;
   std::filesystem::path report;
   std::filesystem::path kernels, kernels_dir;
-  bool keep_float = false;
+  bool keep_float = false, soft_float = false;
   std::optional<bool> equalize, tune;
   bool pareto = false;
   std::string npu_weights = "payload";

@@ -42,4 +42,11 @@ constexpr int64_t recurrent_scratch_bytes(int64_t lanes, int64_t hidden, int64_t
   return (2 * lanes + quantized_bytes) * hidden;
 }
 
+/// Lanes of the float32 scratch: of lstm.f32 four gates, h and c; of gru.f32 gates r and z, the two
+/// parts of n, h; of rnn.f32 the sum, h.
+constexpr int32_t kFloatLstmLanes = 6, kFloatGruLanes = 5, kFloatRnnLanes = 2;
+constexpr int64_t float_recurrent_scratch_bytes(int64_t lanes, int64_t hidden) {
+  return lanes * hidden * int64_t{sizeof(float)};
+}
+
 }  // namespace thimble::abi

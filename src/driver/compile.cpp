@@ -120,6 +120,44 @@ Status check_widths(const CompileOptions& options, const engine::Core& core) {
                      "--compat executorch", core.name);
 }
 
+/// Returns the precisions that --quant may choose.
+Kernels kernels_of(const CompileOptions& options, const engine::Core& core) {
+  const bool native = options.dialect == engine::Dialect::kNative;
+  return {has_int16(options), native && (core.has_fpu() || options.soft_float)};
+}
+
+/// Rejects options that contradict float32, and cores without an FPU.
+Status check_float(const FloatModel& model, const CompileOptions& options,
+                   const engine::Core& core) {
+  if (!options.keep_float) return ok();
+  const bool other_io = std::ranges::any_of(
+      options.io.named, [](const auto& named) { return named.second != quant::Io::kFloat; });
+  if (options.io.all != quant::Io::kFloat || other_io) {
+    return bad_input("--float with --io {}: inputs and outputs of a float model are float32",
+                     quant::io_name(other_io ? options.io.named.begin()->second : options.io.all));
+  }
+  if (!options.quant.empty()) {
+    return bad_input("--float keeps the whole model in float32: it cannot be used with --quant");
+  }
+  if (options.goal || *options.wide_activations || *options.tune || *options.equalize) {
+    return bad_input(
+        "--float keeps the model in float32: it cannot be used with --accuracy, --activations, "
+        "--tune or --equalize");
+  }
+  if (options.dialect != engine::Dialect::kNative) {
+    return bad_input("--float with --compat executorch: export the float model with ExecuTorch");
+  }
+  if (quant::is_prequantized(model.graph)) {
+    return bad_input("{}: PyTorch quantized this model: --float requires the float model",
+                     model.name);
+  }
+  if (core.has_fpu() || options.soft_float) return ok();
+  return unsupported(
+      "{}: {} has no FPU: each float32 operation is a call of 20 to 200 instructions; --soft-float "
+      "compiles it anyway",
+      model.name, core.name);
+}
+
 /// Applies the quantization preferences of the part's engines.
 void apply_preferences(const engine::Part& part, quant::QuantSpec* spec) {
   if (!part.recipe.preferences.value_or(true)) return;
@@ -277,7 +315,9 @@ Status check_options(const FloatModel& model, const CompileOptions& options,
                      const engine::Part& part) {
   THIMBLE_CHECK(check_io_names(model.graph, options.io));
   THIMBLE_CHECK(check_widths(options, *part.cpu));
-  THIMBLE_CHECK(check_choices(model.imported, options.quant, part.name, has_int16(options)));
+  THIMBLE_CHECK(check_float(model, options, *part.cpu));
+  THIMBLE_CHECK(
+      check_choices(model.imported, options.quant, part.name, kernels_of(options, *part.cpu)));
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, part));
   return ok();
 }
@@ -285,6 +325,7 @@ Status check_options(const FloatModel& model, const CompileOptions& options,
 Result<Calibration> read_calibration(const FloatModel& model, const CompileOptions& options) {
   const bool prequantized = quant::is_prequantized(model.graph) && !model.has_dynamic_quantization;
   Calibration data;
+  if (options.keep_float) return data;
   if (options.samples != nullptr) {
     THIMBLE_TRY(data.samples, join_samples(*options.samples, model.graph));
     THIMBLE_CHECK(check_samples(data.samples, model.graph, options.samples->label));
@@ -386,6 +427,7 @@ Result<quant::QuantizeOptions> quantize_options_of(const FloatModel& model, cons
   quantize_options.io = options.io;
   quantize_options.observer = arithmetic.observer;
   quantize_options.wide = wide_choice(options.quant, arithmetic.wide_activations);
+  quantize_options.keep_float = float_choice(options.quant);
   quantize_options.goal = options.goal;
   if (options.goal && options.goal->metric == quant::Metric::kTop1) {
     if (!data.samples.labels) {
@@ -418,6 +460,7 @@ Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Cali
                                              const CompileOptions& options,
                                              const Arithmetic& arithmetic,
                                              quant::JointCalibration* joint) {
+  if (options.keep_float) return quant::QuantizedModel{model.graph, {}};
   THIMBLE_TRY(quant::QuantizeOptions quantize_options,
               quantize_options_of(model, data, options, arithmetic));
   quantize_options.joint = joint;
@@ -438,6 +481,7 @@ Result<Program> write_program(const FloatModel& model, const quant::QuantizedMod
   report.model = model.name;
   report.target = compiled.part->name;
   report.optimize = options.optimize;
+  report.keeps_float = options.keep_float;
   THIMBLE_CHECK(files->save("integer.ir", quantized.graph));
   compiled.integer_graph = quantized.graph;
   const ir::Graph& graph = model.graph;

@@ -51,6 +51,8 @@ struct CompileOptions {
   bool narrow_softmax = false;              // int8 also for a softmax at the end
   std::optional<quant::AccuracyGoal> goal;  // labels come from the calibration data
   std::vector<QuantChoice> quant;           // precision of single operators
+  bool keep_float = false;                  // float32 instead of quantized values
+  bool soft_float = false;                  // float32 also on a core without an FPU
   std::vector<std::string> engine_off;      // patterns of operators that stay on the CPU
   std::vector<std::string> skip_passes;     // names of passes that do not run
   std::optional<bool> keep_small;           // keep subgraphs on the NPU even if the CPU is faster
@@ -221,6 +223,7 @@ struct CompileReport {
   std::vector<OpReport> ops;
   std::vector<SourceOpReport> source_ops;  // in the order of the export
   int64_t float_ops = 0;
+  bool keeps_float = false;  // CompileOptions::keep_float
   std::vector<Fallback> fallbacks;
   std::optional<int64_t> npu_cycles;  // an estimate for all delegates
   std::vector<NpuUse> npus;           // by engine

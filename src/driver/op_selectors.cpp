@@ -98,13 +98,14 @@ Result<std::vector<size_t>> select_ops(const ir::Graph& graph, std::string_view 
 }
 
 Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& choices,
-                     std::string_view target, bool has_int16) {
+                     std::string_view target, const Kernels& kernels) {
   std::string lines;
   ErrorFacts facts;
   for (const QuantChoice& choice : choices) {
     THIMBLE_TRY(const std::vector<size_t> ops, select_ops(graph, choice.pattern, "--quant"));
     if (choice.precision == Precision::kInt8) continue;
-    if (choice.precision == Precision::kInt16 && has_int16) continue;
+    if (choice.precision == Precision::kInt16 && kernels.int16) continue;
+    if (choice.precision == Precision::kFloat && kernels.float32) continue;
     const std::string reason =
         fmt::format("has no {} kernel on {}", precision_name(choice.precision), target);
     for (const size_t i : ops) {
@@ -117,22 +118,42 @@ Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& cho
   return refusal("--quant requests kernels that do not exist" + lines, std::move(facts));
 }
 
-std::function<bool(const ir::Graph&, const ir::Op&)> wide_choice(
-    const std::vector<QuantChoice>& choices, bool all_wide) {
-  const bool any = std::ranges::any_of(
-      choices, [](const QuantChoice& choice) { return choice.precision == Precision::kInt16; });
-  if (!any && !all_wide) return {};
-  return [choices, all_wide](const ir::Graph& graph, const ir::Op& op) {
-    bool wide = all_wide;
+namespace {
+
+/// Returns a function that is true if the last choice that matches an operator has this precision;
+/// `other` if none matches.
+std::function<bool(const ir::Graph&, const ir::Op&)> has_precision(
+    const std::vector<QuantChoice>& choices, Precision precision, bool other) {
+  return [choices, precision, other](const ir::Graph& graph, const ir::Op& op) {
+    bool has = other;
     for (const QuantChoice& choice : choices) {
       const auto names = names_of(graph, op);
       if (std::ranges::any_of(
               names, [&](std::string_view name) { return glob_matches(choice.pattern, name); })) {
-        wide = choice.precision == Precision::kInt16;
+        has = choice.precision == precision;
       }
     }
-    return wide;
+    return has;
   };
+}
+
+bool any_has(const std::vector<QuantChoice>& choices, Precision precision) {
+  return std::ranges::any_of(
+      choices, [&](const QuantChoice& choice) { return choice.precision == precision; });
+}
+
+}  // namespace
+
+std::function<bool(const ir::Graph&, const ir::Op&)> wide_choice(
+    const std::vector<QuantChoice>& choices, bool all_wide) {
+  if (!any_has(choices, Precision::kInt16) && !all_wide) return {};
+  return has_precision(choices, Precision::kInt16, all_wide);
+}
+
+std::function<bool(const ir::Graph&, const ir::Op&)> float_choice(
+    const std::vector<QuantChoice>& choices) {
+  if (!any_has(choices, Precision::kFloat)) return {};
+  return has_precision(choices, Precision::kFloat, false);
 }
 
 }  // namespace thimble::driver

@@ -34,15 +34,26 @@ struct QuantChoice {
                                                      std::string_view pattern,
                                                      std::string_view option);
 
+/// The precisions of kernels on the target, in addition to int8.
+struct Kernels {
+  bool int16 = false;
+  bool float32 = false;
+};
+
 /// Checks that every pattern matches and that kernels exist for the requested precision. Otherwise
 /// returns `unsupported` with each operator and its source line.
 [[nodiscard]] Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& choices,
-                                   std::string_view target, bool has_int16);
+                                   std::string_view target, const Kernels& kernels);
 
 /// Returns a function that is true for operators with 16-bit results. The operator is one of a
 /// graph derived from the imported one. The last choice that matches it decides, else `all_wide`.
 /// The function is empty if no operator can have 16 bits.
 [[nodiscard]] std::function<bool(const ir::Graph&, const ir::Op&)> wide_choice(
     const std::vector<QuantChoice>& choices, bool all_wide);
+
+/// Returns a function that is true for operators that stay in float32. The last choice that matches
+/// decides. The function is empty if there is none.
+[[nodiscard]] std::function<bool(const ir::Graph&, const ir::Op&)> float_choice(
+    const std::vector<QuantChoice>& choices);
 
 }  // namespace thimble::driver

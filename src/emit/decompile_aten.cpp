@@ -12,6 +12,7 @@ namespace thimble::emit {
 namespace {
 
 using abi::PteOp;
+using ir::Attrs;
 using ir::OpKind;
 using ir::ValueId;
 
@@ -222,7 +223,7 @@ Result<ValueId> aten_pad(DecompilerCall* call) {
 
 // --- Reductions, pools, products -----------------------------------------------------------------
 
-Result<ValueId> reduce(DecompilerCall* call, OpKind kind) {
+Result<ValueId> reduce(DecompilerCall* call, OpKind kind, size_t keepdim = 2, Attrs attrs = {}) {
   THIMBLE_TRY(const ir::Type type, call->type(0));
   std::vector<int64_t> dims = call->integers(1);
   for (int64_t& dim : dims) dim = call->normalize_dim(dim, 0);
@@ -231,7 +232,9 @@ Result<ValueId> reduce(DecompilerCall* call, OpKind kind) {
     for (size_t d = 0; d < type.shape.size(); ++d) dims.push_back(static_cast<int64_t>(d));
   }
   std::ranges::sort(dims);
-  return add_op(call, kind, 1, {{ir::attr::dims, dims}, {ir::attr::keepdim, call->integer(2)}});
+  attrs.set(ir::attr::dims, dims);
+  attrs.set(ir::attr::keepdim, call->integer(keepdim));
+  return add_op(call, kind, 1, std::move(attrs));
 }
 
 Result<ValueId> max_pool(DecompilerCall* call) {
@@ -265,6 +268,47 @@ Result<ValueId> layer_norm(DecompilerCall* call) {
   return call->graph().add(OpKind::layer_norm, std::move(operands),
                            {{ir::attr::last_dims, static_cast<int64_t>(call->integers(1).size())},
                             {ir::attr::eps, call->number(4)}});
+}
+
+/// Returns a list of two numbers; one number holds for both axes.
+std::vector<int64_t> pair_of(DecompilerCall* call, size_t i) {
+  const std::vector<int64_t> items = call->integers(i);
+  return items.size() == 1 ? std::vector<int64_t>(2, items[0]) : items;
+}
+
+/// Convolutions of images [N,C,H,W].
+Result<ValueId> convolution(DecompilerCall* call) {
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const ValueId w, call->tensor(1));
+  THIMBLE_TRY(const ValueId bias, call->tensor_or_none(2));
+  if (out.shape.size() != 4) return unsupported("is not a convolution of an image");
+  const std::vector<int64_t> padding = pair_of(call, 4);
+  if (padding.size() != 2) return bad_input("has {} paddings, expected 2", padding.size());
+  const bool transposed = call->integer(6) != 0;
+  Attrs attrs = {
+      {ir::attr::stride, pair_of(call, 3)},
+      {ir::attr::padding, std::vector<int64_t>{padding[0], padding[1], padding[0], padding[1]}},
+      {ir::attr::dilation, pair_of(call, 5)},
+      {ir::attr::groups, call->integer(8)}};
+  if (transposed) attrs.set(ir::attr::output_padding, pair_of(call, 7));
+  return call->graph().add(transposed ? OpKind::conv_transpose2d : OpKind::conv2d, {x, w, bias},
+                           std::move(attrs));
+}
+
+Result<ValueId> avg_pool(DecompilerCall* call) {
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  THIMBLE_TRY(const ir::Type in, call->type(0));
+  if (call->integer(5) != 0 || !call->is_none(6)) {
+    return unsupported("divides by another number than that of its elements");
+  }
+  const std::vector<int64_t> kernel = pair_of(call, 1);
+  const std::vector<int64_t> stride = pair_of(call, 2);
+  THIMBLE_TRY(const std::vector<int64_t> padding,
+              window_padding(out.shape, in.shape, pair_of(call, 3), kernel, stride, {1, 1}));
+  return add_op(
+      call, OpKind::avg_pool2d, 1,
+      {{ir::attr::kernel, kernel}, {ir::attr::stride, stride}, {ir::attr::padding, padding}});
 }
 
 Result<ValueId> aten_linear(DecompilerCall* call) {
@@ -316,6 +360,9 @@ Result<ValueId> decompile_aten(PteOp op, DecompilerCall* call) {
       return reduce(call, OpKind::mean);
     case PteOp::aten_sum:
       return reduce(call, OpKind::sum);
+    case PteOp::aten_var:
+      if (call->is_none(2)) return unsupported("has no correction");
+      return reduce(call, OpKind::variance, 3, {{ir::attr::correction, call->number(2)}});
     case PteOp::aten_softmax:
       return add_op(call, OpKind::softmax, 1, {{ir::attr::dim, call->dim(1, 0)}});
     case PteOp::aten_log_softmax:
@@ -324,6 +371,16 @@ Result<ValueId> decompile_aten(PteOp op, DecompilerCall* call) {
       return layer_norm(call);
     case PteOp::aten_linear:
       return aten_linear(call);
+    case PteOp::aten_adaptive_avg_pool2d:
+      return add_op(call, OpKind::adaptive_avg_pool2d, 1, {{ir::attr::size, call->integers(1)}});
+    case PteOp::aten_argmax:
+      if (call->is_none(1)) return unsupported("has no dimension");
+      return add_op(call, OpKind::argmax, 1,
+                    {{ir::attr::dim, call->dim(1, 0)}, {ir::attr::keepdim, call->integer(2)}});
+    case PteOp::aten_avg_pool2d:
+      return avg_pool(call);
+    case PteOp::aten_convolution:
+      return convolution(call);
     case PteOp::aten_max_pool2d:
       return max_pool(call);
     case PteOp::aten_cat:
@@ -354,6 +411,8 @@ Result<ValueId> decompile_aten(PteOp op, DecompilerCall* call) {
     case PteOp::dim_order_to_copy: {
       THIMBLE_TRY(const ir::Type in, call->type(0));
       THIMBLE_TRY(const ir::Type out, call->out_type());
+      const bool number = in.dtype == ir::DType::kI32 || in.dtype == ir::DType::kI64;
+      if (number && out.dtype == ir::DType::kF32) return add_op(call, OpKind::int_to_float, 1);
       if (in.dtype != out.dtype) return unsupported("changes the element type");
       return add_op(call, OpKind::copy, 1);
     }

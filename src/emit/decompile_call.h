@@ -77,6 +77,8 @@ Result<std::vector<int64_t>> window_padding(const ir::Shape& out, const ir::Shap
 Result<ir::ValueId> decompile_stock(abi::PteOp op, DecompilerCall* call);
 /// Operators of the aten and dim_order_ops dialects. Float operators have float results.
 Result<ir::ValueId> decompile_aten(abi::PteOp op, DecompilerCall* call);
+/// Thimble's operators on float32.
+Result<ir::ValueId> decompile_float(abi::PteOp op, DecompilerCall* call);
 /// Operators that write a list of tensors, each a piece of one tensor along a dimension.
 Status decompile_split(DecompilerCall* call);
 /// Native operators; packed ones go to the functions below.

@@ -208,6 +208,9 @@ Result<ValueId> decompile_native(PteOp op, DecompilerCall* call) {
     default:
       break;
   }
+  if (static_cast<abi::OpType>(abi::info(op).key.types & 15) == abi::OpType::kF32) {
+    return decompile_float(op, call);
+  }
   if (DecompileFn* const packed = find_packed_op(op)) return packed(call);
   return native_direct(op, call);
 }

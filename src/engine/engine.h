@@ -226,6 +226,9 @@ struct Core {
   /// True if a manual states the instruction timings, or if boards were compared with the model of
   /// the core: times have an error band.
   bool has_time_band = false;
+
+  /// Returns true for the cores with DSP instructions, whose firmware uses the FPU.
+  [[nodiscard]] bool has_fpu() const { return isa == abi::Isa::kDsp || isa == abi::Isa::kMve; }
 };
 
 /// Result of a legality query. `reason` is printed after the operator if it is not legal.

@@ -177,7 +177,9 @@ Classes::Classes(const Graph& graph, const Plan& plan)
     }
     const bool moved = op_plan.role == Role::kLower && shares_params(op.kind) &&
                        is_wide(op_plan.result) == is_wide(op.inputs[0]);
-    source_[result] = !moved && !joins_params(op.kind) && is_float(op_plan.result);
+    const bool own = op_plan.role == Role::kFloat || (!moved && !joins_params(op.kind));
+    const bool has_codes = op_plan.role != Role::kFloat || plan.is_quantized[result];
+    source_[result] = own && has_codes && is_float(op_plan.result);
   }
   for (size_t i = 0; i < fixed_.size(); ++i) {
     if (const Params* pin = plan.pins.find(static_cast<ValueId>(i))) fixed_[i] = *pin;

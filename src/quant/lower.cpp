@@ -59,6 +59,7 @@ Lowering::Lowering(const Graph& from, const Plan& plan, const Decisions& decisio
     : from_(from), plan_(plan), decisions_(decisions), io_(io) {
   to_.name = from.name;
   codes_.resize(from.value_count(), ir::kNoValue);
+  reals_.resize(from.value_count(), ir::kNoValue);
 }
 
 Result<LoweredGraph> Lowering::run() {
@@ -67,6 +68,7 @@ Result<LoweredGraph> Lowering::run() {
   for (size_t i = 0; i < plan_.ops.size(); ++i) {
     const Role role = plan_.ops[i].role;
     if (role == Role::kLower || role == Role::kTable) THIMBLE_CHECK(lower_op(i));
+    if (role == Role::kFloat) THIMBLE_CHECK(lower_float(i));
   }
   THIMBLE_CHECK(lower_outputs());
   THIMBLE_CHECK(lower_updates());
@@ -93,11 +95,24 @@ Status Lowering::lower_inputs() {
     const ir::Source source = source_of_input(consumers[index(id)]);
     if (io_of(id) != Io::kFloat) {
       THIMBLE_TRY(codes_[index(id)], integer_input(id, source));
-    } else if (!consumers[index(id)].empty() || is_output(from_, id)) {
-      THIMBLE_TRY(codes_[index(id)], quantized_input(id, source));
+      continue;
+    }
+    reals_[index(id)] = codes_[index(id)];
+    if (only_float_readers(id, consumers[index(id)])) continue;
+    if (!consumers[index(id)].empty() || is_output(from_, id)) {
+      THIMBLE_TRY(codes_[index(id)], quantized(id, reals_[index(id)], source));
     }
   }
   return ok();
+}
+
+bool Lowering::only_float_readers(ValueId id, const std::vector<int>& readers) const {
+  return !readers.empty() && !is_output(from_, id) &&
+         std::ranges::none_of(from_.states(),
+                              [&](const ir::State& state) { return state.next == id; }) &&
+         std::ranges::all_of(readers, [this](int reader) {
+           return plan_.ops[static_cast<size_t>(reader)].role == Role::kFloat;
+         });
 }
 
 /// Returns the int8 or int16 value of an input with an integer type.
@@ -117,8 +132,7 @@ Result<ValueId> Lowering::integer_input(ValueId id, const ir::Source& source) {
                  {value.name + "_int8", value.type.dim_order, params.quant()});
 }
 
-/// Quantizes a float input.
-Result<ValueId> Lowering::quantized_input(ValueId id, const ir::Source& source) {
+Result<ValueId> Lowering::quantized(ValueId id, ValueId real, const ir::Source& source) {
   const ir::Value& value = from_.value(id);
   const Params& params = params_of(id);
   const Params all = with_full_range(params);
@@ -130,7 +144,7 @@ Result<ValueId> Lowering::quantized_input(ValueId id, const ir::Source& source) 
     attrs.set(ir::attr::max, int64_t{INT16_MAX});
   }
   THIMBLE_TRY(const ValueId codes,
-              to_.add(OpKind::quantize, {codes_[index(id)]}, attrs, source,
+              to_.add(OpKind::quantize, {real}, attrs, source,
                       {value.name + (params.wide ? "_int16" : "_int8"), value.type.dim_order, {}}));
   if (params == all || params.wide) return codes;
   return add_table(codes, all, params, [](double x) { return x; }, {},
@@ -182,7 +196,9 @@ Result<ValueId> Lowering::lower_output(ValueId id, const ir::Source& source) {
   if (!is_float(id)) return codes(id, params_of(id));
   switch (io_of(id)) {
     case Io::kFloat:
-      return dequantized(id, source);
+      return reals_[index(id)] != ir::kNoValue && !from_.is_input(id)
+                 ? Result<ValueId>(reals_[index(id)])
+                 : dequantized(id, source);
     case Io::kInt8:
       return codes(id, decisions_.read(id, false));
     case Io::kUint8:
@@ -294,6 +310,45 @@ Status Lowering::lower_op(size_t op_index) {
     counterparts_.push_back({id, plan.result, op_index, to_.ops().size() - 1});
   }
   return ok();
+}
+
+Status Lowering::lower_float(size_t op_index) {
+  const Op& op = from_.ops()[op_index];
+  const ir::Value& result = from_.value(op.output);
+  std::vector<ValueId> operands;
+  for (const ValueId id : op.inputs) {
+    ValueId operand = ir::kNoValue;
+    if (id != ir::kNoValue) {
+      THIMBLE_TRY(operand, real(id, op.source));
+    }
+    operands.push_back(operand);
+  }
+  THIMBLE_TRY(reals_[index(op.output)], to_.add(op.kind, std::move(operands), op.attrs, op.source,
+                                                {result.name, result.type.dim_order, {}}));
+  if (!plan_.is_quantized[index(op.output)]) return ok();
+  THIMBLE_TRY(codes_[index(op.output)], quantized(op.output, reals_[index(op.output)], op.source));
+  return ok();
+}
+
+Result<ValueId> Lowering::real(ValueId id, const ir::Source& source) {
+  const ir::Value& value = from_.value(id);
+  if (!is_float(id)) {
+    return value.constant != nullptr ? to_.add_constant(value.name, value.constant)
+                                     : Result<ValueId>(codes_[index(id)]);
+  }
+  if (reals_[index(id)] != ir::kNoValue) return reals_[index(id)];
+  if (value.constant != nullptr) {
+    reals_[index(id)] = to_.add_constant(value.name, value.constant);
+  } else {
+    const Params& params = params_of(id);
+    THIMBLE_TRY(const ValueId quantized_value, codes(id, params));
+    THIMBLE_TRY(reals_[index(id)],
+                to_.add(OpKind::dequantize, {quantized_value},
+                        {{ir::attr::scale, params.scale},
+                         {ir::attr::zero_point, int64_t{params.zero_point}}},
+                        source, {value.name + "_real", value.type.dim_order, {}}));
+  }
+  return reals_[index(id)];
 }
 
 Result<ValueId> Lowering::lower_table(const Op& op, const OpPlan& plan,

@@ -36,7 +36,6 @@ class Lowering {
   [[nodiscard]] Io io_of(ir::ValueId id) const { return io_.of(from_.value(id).name); }
   Status lower_inputs();
   Result<ir::ValueId> integer_input(ir::ValueId id, const ir::Source& source);
-  Result<ir::ValueId> quantized_input(ir::ValueId id, const ir::Source& source);
   [[nodiscard]] ir::Source source_of_input(const std::vector<int>& readers) const;
   Result<ir::ValueId> dequantized(ir::ValueId id, const ir::Source& source);
   Result<ir::ValueId> unsigned_output(ir::ValueId id, const ir::Source& source);
@@ -53,6 +52,12 @@ class Lowering {
   Result<ir::ValueId> add_wide_table(const ir::Op& op, const OpPlan& plan,
                                      const ir::Graph::ResultHint& hint);
   Status lower_op(size_t op_index);
+  Status lower_float(size_t op_index);
+  /// Returns the value in float32: of another float operator or a float input, or dequantized.
+  Result<ir::ValueId> real(ir::ValueId id, const ir::Source& source);
+  /// Adds the quantize operator of a float32 value that has parameters.
+  Result<ir::ValueId> quantized(ir::ValueId id, ir::ValueId real, const ir::Source& source);
+  [[nodiscard]] bool only_float_readers(ir::ValueId id, const std::vector<int>& readers) const;
   Result<ir::ValueId> lower_table(const ir::Op& op, const OpPlan& plan,
                                   const ir::Graph::ResultHint& hint);
 
@@ -62,6 +67,7 @@ class Lowering {
   const IoTypes& io_;
   ir::Graph to_;
   std::vector<ir::ValueId> codes_;  // integer value by float value
+  std::vector<ir::ValueId> reals_;  // float32 value by float value, if there is one
   using Key = std::tuple<ir::ValueId, double, int32_t, int32_t, int32_t, bool, bool>;
   std::map<Key, ir::ValueId> requantized_;
   std::vector<Counterpart> counterparts_;

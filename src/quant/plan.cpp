@@ -45,7 +45,13 @@ std::string refused_line(const Op& op, const std::string& reason) {
   return fmt::format("{}: {} has no int8 form: {}", line, target, reason);
 }
 
-Status check_all(const Graph& graph) {
+/// Returns true for an operator that the options keep in float32.
+bool stays_float(const Graph& graph, const Op& op, const PlanPreferences& preferences) {
+  return preferences.keep_float && graph.type(op.output).dtype == ir::DType::kF32 &&
+         preferences.keep_float(graph, op);
+}
+
+Status check_all(const Graph& graph, const PlanPreferences& preferences) {
   std::string lines;
   for (const ir::State& state : graph.states()) {
     const ir::Value& value = graph.value(state.value);
@@ -54,6 +60,7 @@ Status check_all(const Graph& graph) {
                          ir::type_text(value.type.dtype, value.type.shape));
   }
   for (const Op& op : graph.ops()) {
+    if (stays_float(graph, op, preferences)) continue;
     const std::string reason = refusal_reason(graph, op);
     if (!reason.empty()) lines += refused_line(op, reason);
   }
@@ -87,6 +94,8 @@ class Planner {
     for (const OpPlan& op : plan_.ops) {
       if (op.role == Role::kLower || op.role == Role::kTable)
         plan_.is_quantized[static_cast<size_t>(op.result)] = true;
+      if (op.role == Role::kFloat && is_quantized_after(op.result))
+        plan_.is_quantized[static_cast<size_t>(op.result)] = true;
     }
     return std::move(plan_);
   }
@@ -102,6 +111,10 @@ class Planner {
     }
     if (uses_.readers(op.output).empty() && !uses_.is_output(op.output)) {
       plan.role = Role::kObserved;
+      return;
+    }
+    if (stays_float(graph_, op, preferences_)) {
+      plan.role = Role::kFloat;
       return;
     }
     const ValueId source = table_source(op);
@@ -120,7 +133,8 @@ class Planner {
                 may_have_16_bits(preferences_.io.of(graph_.value(op.output).name));
     if (!has_trait(op.kind, trait::kClamp)) return;
     for (const Op* next = uses_.only_reader(plan.result);
-         next != nullptr && next->kind == OpKind::clamp && takes_over(op, plan, *next);
+         next != nullptr && next->kind == OpKind::clamp && takes_over(op, plan, *next) &&
+         !stays_float(graph_, *next, preferences_);
          next = uses_.only_reader(plan.result)) {
       const double low = next->get(ir::attr::float_min);
       const double high = next->get(ir::attr::float_max);
@@ -129,6 +143,18 @@ class Planner {
       plan.result = next->output;
       fused_[static_cast<size_t>(plan.result)] = true;
     }
+  }
+
+  /// Returns true if a result in float32 has a reader that needs it quantized.
+  [[nodiscard]] bool is_quantized_after(ValueId result) const {
+    const auto& readers = uses_.readers(result);
+    const bool read = std::ranges::any_of(readers, [this](int reader) {
+      return plan_.ops[static_cast<size_t>(reader)].role != Role::kFloat;
+    });
+    const bool next = std::ranges::any_of(
+        graph_.states(), [&](const ir::State& state) { return state.next == result; });
+    return read || next ||
+           (uses_.is_output(result) && preferences_.io.of(graph_.value(result).name) != Io::kFloat);
   }
 
   /// Returns true if the clamp can be merged into `op`. A value with pinned parameters must be
@@ -241,11 +267,11 @@ std::string refusal_reason(const Graph& graph, const Op& op) {
 }
 
 PlanPreferences preferences_of(const QuantSpec& spec, const QuantizeOptions& options) {
-  return {spec.wide_softmax, spec.symmetric_products, spec.tables, options.io};
+  return {spec.wide_softmax, spec.symmetric_products, spec.tables, options.io, options.keep_float};
 }
 
 Result<Plan> plan(const Graph& graph, Pins pins, const PlanPreferences& preferences) {
-  THIMBLE_CHECK(check_all(graph));
+  THIMBLE_CHECK(check_all(graph, preferences));
   return Planner(graph, std::move(pins), preferences).run();
 }
 

@@ -6,8 +6,11 @@
 // - kTable: the last of a chain of elementwise operators that depends on one value only. The chain
 //   becomes one lookup table.
 // - kAbsorbed: part of another operator; its output has no integer value.
+// - kFloat: stays in float32. Its operands are dequantized, unless another such operator produces
+//   them; its result is quantized if another operator reads it.
 // - kObserved: the result has no reader; only calibration uses its range (expose.h).
 
+#include <functional>
 #include <limits>
 #include <map>
 #include <span>
@@ -22,7 +25,7 @@
 
 namespace thimble::quant {
 
-enum class Role : uint8_t { kLower, kTable, kAbsorbed, kObserved };
+enum class Role : uint8_t { kLower, kTable, kFloat, kAbsorbed, kObserved };
 
 struct OpPlan {
   Role role = Role::kLower;
@@ -51,6 +54,7 @@ struct PlanPreferences {
   bool symmetric_products = false;           // zero points 0 for products of two activations
   std::span<const std::string_view> tables;  // allowed functions (split_table.h); empty: any
   IoTypes io;                                // types of outputs
+  std::function<bool(const ir::Graph&, const ir::Op&)> keep_float;  // of QuantizeOptions
 };
 /// Returns a not-supported error that lists every operator without an integer form, with its source
 /// line.

@@ -118,6 +118,9 @@ struct QuantizeOptions {
   /// Selects operators of the prepared graph that get 16-bit activations; empty: none. Operators
   /// without a 16-bit form and values that PyTorch quantized do not change.
   std::function<bool(const ir::Graph&, const ir::Op&)> wide;
+  /// Selects operators of the prepared graph that stay in float32; empty: none. Values between them
+  /// are not quantized. An operator without a float32 result does not change.
+  std::function<bool(const ir::Graph&, const ir::Op&)> keep_float;
   ProgressFunction progress;  // may be empty
   /// Promotes the fewest further operators to 16-bit activations that reach the goal.
   std::optional<AccuracyGoal> goal;

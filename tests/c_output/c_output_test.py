@@ -1,10 +1,10 @@
 """One network as C gives the same bytes as its `.pte`, call after call, on the host and on boards.
 
-usage: c_output_test.py THIMBLE BUILD MODEL_DIR [--boards[=CORE,...]] [--io=TYPES]
+usage: c_output_test.py THIMBLE BUILD MODEL_DIR [--boards[=CORE,...]] [--io=TYPES | --float]
 
 The C for three targets, with int8 and float inputs, compiles for four cores without a warning. With portable kernels it
 runs on the host. --boards also runs it on the cores' emulated boards, with their own kernels. --io gives inputs and outputs
-other types.
+other types. --float compiles for two cores without quantization.
 """
 
 import hashlib
@@ -20,6 +20,8 @@ CALLS = 3
 BUILDS = (("cortex-m55", "int8", "caller", ("cortex-m55",)),
           ("cortex-m4", "float", "caller", ("cortex-m4", "cortex-m33")),
           ("cortex-m0plus", "int8", "arena", ("cortex-m0plus",)))
+FLOAT_BUILDS = (("cortex-m55", None, "caller", ("cortex-m55",)),
+                ("cortex-m4", None, "arena", ("cortex-m4", "cortex-m33")))
 
 
 def hashes_of(data, outputs, calls):
@@ -40,9 +42,11 @@ def element_bytes(dtype):
 
 
 def check(program, builder, model, target, io, inputs, cores, boards, folder):
+    """`io` is None for a model that is not quantized."""
     name, label = model.name, f"{model.name} {target} {io}"
-    report = thimble(program, "compile", model / f"{name}.pt2", "--target", target, "--calibrate",
-                     model / "calibrate.npz", "--io", io, "--inputs", inputs, "--emit", "pte,c", "--out-dir", folder)
+    quantization = ["--float"] if io is None else ["--calibrate", model / "calibrate.npz", "--io", io]
+    report = thimble(program, "compile", model / f"{name}.pt2", "--target", target, *quantization, "--inputs", inputs,
+                     "--emit", "pte,c", "--out-dir", folder)
     series = inputs_of(model, report["inputs"], CALLS)
     calls = len(series[0][1]) if series else 1
     words = []
@@ -75,14 +79,17 @@ def check(program, builder, model, target, io, inputs, cores, boards, folder):
 
 def main():
     program, build, model = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
-    boards, types = set(), None
+    boards, types, builds = set(), None, BUILDS
     for word in sys.argv[4:]:
+        if word == "--float":
+            builds = FLOAT_BUILDS
+            continue
         if word.startswith("--io="):
             types = word.removeprefix("--io=")
             continue
         assert word.startswith("--boards"), word
         boards = set(word.removeprefix("--boards").strip("=").split(",")) - {""} or set(CORES)
-    for target, io, inputs, cores in BUILDS:
+    for target, io, inputs, cores in builds:
         if boards and not boards & set(cores):
             continue
         with tempfile.TemporaryDirectory() as folder:

@@ -44,6 +44,10 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME c_output_memories
            COMMAND python3 ${here}/c_memories_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
   list(APPEND c_output_tests c_output_memories)
+  add_test(NAME c_output_boards_float
+           COMMAND python3 ${here}/c_output_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR}
+                   ${CMAKE_SOURCE_DIR}/models/digits_cnn --boards=cortex-m55,cortex-m4 --float)
+  list(APPEND c_output_tests c_output_boards_float)
   # A decoder step whose position is an input, with a cache that the runtime keeps.
   add_test(NAME c_output_boards_step
            COMMAND python3 ${here}/c_output_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR}

@@ -19,6 +19,10 @@ thimble_test(cortex_m_conformance_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/cortex_m_conformance_test.cpp
   DEPS test_runs thimble_engines thimble_emit thimble_eval thimble_runtime
   LABELS conformance fast)
+thimble_test(float_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/float_test.cpp
+  DEPS test_runs test_graphs thimble_engines thimble_emit thimble_eval thimble_runtime
+  LABELS conformance fast)
 thimble_test(share_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/share_test.cpp
   DEPS test_integer_graphs test_graphs thimble_engines thimble_emit thimble_runtime

@@ -247,7 +247,8 @@ TEST(Operators, EveryNativeOperatorIsTested) {
   for (const auto& [label, count] : all_cases().found()) types[label.first].push_back(label.second);
   for (const abi::PteOpInfo& op : abi::kPteOps) {
     const std::string name = op.name;
-    if (name.starts_with("thimble::")) {
+    // float_test.cpp compares operators on float32, which are not bit-exact.
+    if (name.starts_with("thimble::") && !name.ends_with(".f32")) {
       EXPECT_TRUE(types.contains(name)) << name << ": no random graph calls it";
     }
   }

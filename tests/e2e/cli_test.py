@@ -208,7 +208,8 @@ class Compile(Cli):
             self.fails(2, *compile_, option, "zzzzzzzz" + ask, saying="for example")
         self.fails(2, *compile_, "--quant", "conv2d", saying="int8, int16, float")
         self.fails(2, *compile_, "--quant", "conv2d=int4", saying="int8, int16, float")
-        self.fails(1, *compile_, "--quant", "conv2d=float", saying="no float kernel on cortex-m55")
+        no_fpu = ["compile", MODEL, "--target", "cortex-m3", *DATA]
+        self.fails(1, *no_fpu, "--quant", "conv2d=float", saying="no float kernel on cortex-m3")
         stock = ("--compat", "executorch")
         self.fails(1, *compile_, *stock, "--quant", "conv*=int16", saying="no int16 kernel on cortex-m55")
         self.fails(1, *compile_, *stock, "--activations", "int16", saying="no kernels for 16-bit")
@@ -248,9 +249,15 @@ class Compile(Cli):
         self.assertEqual((self.path / "all.tosa").read_bytes()[4:8], b"TOSA")
         self.assertTrue((self.path / "all.ir").read_text().startswith("graph"))
 
-    def test_not_in_this_version(self):
-        compile_ = ["compile", MODEL, *M55, *DATA]
-        self.fails(2, *compile_, "--float", saying="--float: not supported")
+    def test_float_needs_no_data_and_an_fpu(self):
+        self.fails(2, "compile", MODEL, *M55, *DATA, "--float", saying="cannot be used with --calibrate")
+        compile_ = ["compile", MODEL, "--float", "-o", "float.pte"]
+        self.fails(2, *compile_, *M55, "--io", "int8", saying="--float with --io int8")
+        self.fails(2, *compile_, *M55, "--quant", "conv2d=int8", saying="cannot be used with --quant")
+        self.fails(2, *compile_, *M55, "--compat", "executorch", saying="--float with --compat executorch")
+        self.fails(1, *compile_, "--target", "cortex-m0plus", saying="cortex-m0plus has no FPU")
+        out, _ = self.thimble(*compile_, "--target", "cortex-m0plus", "--soft-float")
+        self.assertIn("not quantized", out)
 
     def test_too_large_for_the_part(self):
         limit = ["--memory", "sram=512", "--kernels", "y.cpp"]

@@ -14,6 +14,16 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
              COMMAND python3 ${here}/network_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
     list(APPEND e2e_tests e2e_${model})
   endforeach()
+  # Without quantization; one network also with some operators in float32.
+  foreach(model ad_autoencoder digits_cnn gru_classifier hello_sin lstm_classifier rnn_step streaming_conv)
+    add_test(NAME e2e_float_${model}
+             COMMAND python3 ${here}/float_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
+    list(APPEND e2e_tests e2e_float_${model})
+  endforeach()
+  add_test(NAME e2e_float_dscnn_kws
+           COMMAND python3 ${here}/float_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/dscnn_kws
+                   --mixed blocks.0)
+  list(APPEND e2e_tests e2e_float_dscnn_kws)
   # Integers at run time: tests/data/integers/make.py.
   add_test(NAME e2e_integers
            COMMAND python3 ${here}/network_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/integers)

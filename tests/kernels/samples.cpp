@@ -567,6 +567,16 @@ Invocation direct_sample(PteOp op, Random& random) {
     case PteOp::thimble_softmax16:
     case PteOp::thimble_sub16:
       return wide_sample(op, random);
+    case PteOp::thimble_conv2d_f32:
+    case PteOp::thimble_group_norm_f32:
+    case PteOp::thimble_gru_f32:
+    case PteOp::thimble_layer_norm_f32:
+    case PteOp::thimble_linear_f32:
+    case PteOp::thimble_lstm_f32:
+    case PteOp::thimble_max_pool2d_f32:
+    case PteOp::thimble_rms_norm_f32:
+    case PteOp::thimble_rnn_f32:
+      return float_sample(op, random);
     default:
       return movement(op, random);
   }

@@ -24,6 +24,7 @@ Invocation sample(abi::PteOp op, Random& random);
 Invocation image_sample(abi::PteOp op, Random& random);
 Invocation rows_sample(abi::PteOp op, Random& random);
 Invocation wide_sample(abi::PteOp op, Random& random);
+Invocation float_sample(abi::PteOp op, Random& random);
 /// Sample of an operator that only ExecuTorch's files call.
 Invocation sample_executorch(abi::PteOp op, Random& random);
 

@@ -6,6 +6,7 @@
 #include "engine/state.h"
 #include "engines/cortex_m/compiler/code_traffic.h"
 #include "engines/cortex_m/compiler/cost.h"
+#include "engines/cortex_m/compiler/lower_float.h"
 #include "engines/cortex_m/compiler/layout.h"
 #include "engines/cortex_m/compiler/legalize.h"
 #include "engines/cortex_m/compiler/linked_size.h"
@@ -16,7 +17,8 @@ namespace thimble::engine::cortex_m {
 namespace {
 
 Result<Lowered> lower(const ir::Graph& graph, const Core& core, const Options& options) {
-  THIMBLE_TRY(ir::Graph legal, legalize(graph, options.dialect));
+  THIMBLE_TRY(const ir::Graph decomposed, lower_float(graph));
+  THIMBLE_TRY(ir::Graph legal, legalize(decomposed, options.dialect));
   if (options.dialect == Dialect::kNative && core.isa == abi::Isa::kMve) {
     THIMBLE_TRY(legal, read_packed_rows(legal));
   }

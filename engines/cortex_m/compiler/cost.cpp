@@ -30,6 +30,7 @@ struct CostFunction {
 constexpr CostFunction kInstructions[] = {
 #define THIMBLE_COST(op, core, ...) {abi::PteOp::op, core, {__VA_ARGS__}},
 #include "engines/cortex_m/compiler/costs.def"
+#include "engines/cortex_m/compiler/float_costs.def"
 #undef THIMBLE_COST
 };
 constexpr CostFunction kCycles[] = {

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "engines/cortex_m/compiler/select_float.h"
 #include "ir/op_traits.h"
 
 namespace thimble::engine::cortex_m {
@@ -161,7 +162,8 @@ class Assigner {
       if (from_.type(at).shape.size() != 4 || !seen.insert(at).second) continue;
       for (const int consumer : consumers_[static_cast<size_t>(at)]) {
         const Op& op = from_.ops()[static_cast<size_t>(consumer)];
-        if (ir::is_window(op.kind) || reads_images(op)) return true;
+        const bool window = ir::is_window(op.kind) && !is_float(from_, op);
+        if (window || reads_images(op)) return true;
         const bool moves_rows = op.kind == OpKind::gather && keeps_rank(op);
         if (follows_operand(op.kind) || moves_rows) work.push_back(op.output);
       }
@@ -183,6 +185,7 @@ class Assigner {
   }
 
   Result<ValueId> convert(const Op& op) {
+    if (is_float(from_, op) && has_float_order(op.kind)) return convert_float(op);
     if (ir::is_window(op.kind)) return convert_window(op);
     if (ir::category_of(op.kind) == ir::OpCategory::kTable) {
       const std::vector<ValueId> inputs = rewriter_.map(op.inputs);
@@ -232,6 +235,17 @@ class Assigner {
       default:
         return convert_contiguous(op);
     }
+  }
+
+  /// Float32 operators whose kernels require contiguous operands, or do not follow an order.
+  static bool has_float_order(OpKind kind) {
+    return ir::is_window(kind) || kind == OpKind::pad || kind == OpKind::matmul;
+  }
+  /// Images are contiguous. The matrices of a product may have any order, so that a transposed
+  /// matrix is not copied.
+  Result<ValueId> convert_float(const Op& op) {
+    if (op.kind != OpKind::matmul) return convert_contiguous(op);
+    return add(op.kind, rewriter_.map(op.inputs), op.attrs, op, {}, op.output);
   }
 
   Result<ValueId> convert_quantize(const Op& op) {

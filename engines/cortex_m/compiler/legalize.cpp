@@ -4,6 +4,7 @@
 
 #include "abi/limits.h"
 #include "engine/direct.h"
+#include "engines/cortex_m/compiler/select_float.h"
 #include "ir/infer.h"
 #include "ir/op_cost.h"
 #include "ir/op_traits.h"
@@ -114,6 +115,7 @@ class Legalizer {
       return refuse(op, fmt::format("sums {} products for each of its results; 32 bits hold {}",
                                     sum.products, sum.most));
     }
+    if (is_float(from_, op)) return convert_float(op);
     switch (op.kind) {
       case OpKind::qconv2d:
         return convert_conv(op);
@@ -149,7 +151,6 @@ class Legalizer {
       case OpKind::concat:
       case OpKind::lut:
       case OpKind::qsoftmax:
-        if (from_.type(op.output).dtype == ir::DType::kF32) break;
         return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
       case OpKind::delegate:
       case OpKind::quantize:
@@ -162,13 +163,21 @@ class Legalizer {
     return refuse(op, kStillFloat);
   }
 
+  /// Operators on float32 keep their form: lower_float() has rewritten those without a kernel.
+  Result<ValueId> convert_float(const Op& op) {
+    if (stock_) return refuse(op, kStillFloat);
+    if (const std::string reason = float_refusal(from_, op); !reason.empty()) {
+      return refuse(op, reason);
+    }
+    return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
+  }
+
   /// Converts operators that a native kernel computes directly.
   Result<ValueId> convert_direct(const Op& op) {
     if (dialect_ == Dialect::kStock)
       return refuse(op, "has no bit-exact int8 kernel in ExecuTorch");
     if (!has_kernel_for_type(op)) {
       const ir::DType dtype = from_.type(op.inputs[0]).dtype;
-      if (dtype == ir::DType::kF32) return refuse(op, kStillFloat);
       return refuse(op, fmt::format("has no kernel for element type {}", ir::dtype_name(dtype)));
     }
     const bool rounds = ir::has_attr(op.kind, ir::attr::rounding);
@@ -474,8 +483,6 @@ class Legalizer {
 
   Result<ValueId> convert_max_pool(const Op& op) {
     ValueId x = rewriter_.map(op.inputs[0]);
-    if (from_.type(op.output).dtype != ir::DType::kI8)
-      return refuse(op, "is still float after quantization");
     if (!stock_) return add(op.kind, {x}, op.attrs, op);
     if (op.get(ir::attr::dilation) != std::vector<int64_t>{1, 1}) {
       return refuse(op, "is dilated; ExecuTorch's int8 max pool has no dilation");

@@ -7,6 +7,7 @@
 #include "abi/pte_ops.h"
 #include "engine/direct.h"
 #include "engines/cortex_m/compiler/fast.h"
+#include "engines/cortex_m/compiler/select_float.h"
 #include "engines/cortex_m/compiler/kernel_variants.h"
 #include "engines/cortex_m/compiler/layout.h"
 #include "engines/cortex_m/compiler/overlap.h"
@@ -80,7 +81,8 @@ class Selector {
   /// variants that cannot be selected.
   Result<std::vector<KernelCall>> variants_of(const Op& op, bool only_fastest) {
     std::vector<KernelCall> signatures;
-    if (!stock_) signatures = fast_calls(graph_, op, target_);
+    const bool computes_floats = is_float(graph_, op) && !ir::only_moves(op.kind);
+    if (!stock_ && !computes_floats) signatures = fast_calls(graph_, op, target_);
     if (!signatures.empty() && only_fastest)
       signatures.erase(signatures.begin() + 1, signatures.end());
     if (signatures.empty() || !only_fastest) {
@@ -125,6 +127,9 @@ class Selector {
   }
 
   Result<KernelCall> general(const Op& op) {
+    if (is_float(graph_, op)) {
+      if (std::optional<KernelCall> call = float_call(graph_, op)) return std::move(*call);
+    }
     switch (op.kind) {
       case OpKind::quantize:
       case OpKind::dequantize:

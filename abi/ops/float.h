@@ -1,0 +1,6 @@
+#pragma once
+#include "abi/pte_op.h"
+
+#define THIMBLE_NATIVE_OP THIMBLE_NATIVE_OP_CONSTANT
+#include "abi/ops/float.def"
+#undef THIMBLE_NATIVE_OP
