@@ -112,6 +112,22 @@ bool has_int16(const CompileOptions& options) {
   return options.dialect == engine::Dialect::kNative;
 }
 
+/// Returns true if the part has kernels for weights of 4 bits.
+bool has_int4(const CompileOptions& options, const engine::Part& part) {
+  return options.dialect == engine::Dialect::kNative && part.engines.empty();
+}
+
+/// Rejects weights of 4 bits for targets without kernels for them.
+Status check_int4(const CompileOptions& options, const engine::Part& part) {
+  if (!options.int4_weights || has_int4(options, part)) return ok();
+  if (!part.engines.empty()) {
+    return unsupported("--weights int4: {} has no form of weights with 4 bits; use a target without "
+                       "it, such as {}",
+                       part.engines[0].name, part.cpu->name);
+  }
+  return unsupported("--weights int4 with --compat executorch: ExecuTorch has no kernels for it");
+}
+
 /// Rejects 16-bit activations, which an accuracy goal may also choose, for kernels without them.
 Status check_widths(const CompileOptions& options, const engine::Core& core) {
   if (has_int16(options) || (!*options.wide_activations && !options.goal)) return ok();
@@ -277,7 +293,9 @@ Status check_options(const FloatModel& model, const CompileOptions& options,
                      const engine::Part& part) {
   THIMBLE_CHECK(check_io_names(model.graph, options.io));
   THIMBLE_CHECK(check_widths(options, *part.cpu));
-  THIMBLE_CHECK(check_choices(model.imported, options.quant, part.name, has_int16(options)));
+  THIMBLE_CHECK(check_int4(options, part));
+  THIMBLE_CHECK(check_choices(model.imported, options.quant, part.name,
+                              {has_int16(options), has_int4(options, part)}));
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, part));
   return ok();
 }
@@ -386,6 +404,7 @@ Result<quant::QuantizeOptions> quantize_options_of(const FloatModel& model, cons
   quantize_options.io = options.io;
   quantize_options.observer = arithmetic.observer;
   quantize_options.wide = wide_choice(options.quant, arithmetic.wide_activations);
+  quantize_options.int4 = int4_choice(options.quant, options.int4_weights);
   quantize_options.goal = options.goal;
   if (options.goal && options.goal->metric == quant::Metric::kTop1) {
     if (!data.samples.labels) {

@@ -16,7 +16,8 @@
 
 namespace thimble::driver {
 
-enum class Precision : uint8_t { kInt8, kInt16, kFloat };
+/// kInt4: weights of 4 bits and int8 activations.
+enum class Precision : uint8_t { kInt8, kInt16, kFloat, kInt4 };
 
 struct QuantChoice {
   std::string pattern;
@@ -34,15 +35,27 @@ struct QuantChoice {
                                                      std::string_view pattern,
                                                      std::string_view option);
 
+/// Types for which a target has kernels.
+struct Types {
+  bool int16 = false;  // activations
+  bool int4 = false;   // weights
+};
+
 /// Checks that every pattern matches and that kernels exist for the requested precision. Otherwise
 /// returns `unsupported` with each operator and its source line.
 [[nodiscard]] Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& choices,
-                                   std::string_view target, bool has_int16);
+                                   std::string_view target, Types types);
 
 /// Returns a function that is true for operators with 16-bit results. The operator is one of a
 /// graph derived from the imported one. The last choice that matches it decides, else `all_wide`.
 /// The function is empty if no operator can have 16 bits.
 [[nodiscard]] std::function<bool(const ir::Graph&, const ir::Op&)> wide_choice(
     const std::vector<QuantChoice>& choices, bool all_wide);
+
+/// Returns a function that is true for operators whose weights get 4 bits, if they have such a form.
+/// The last choice that matches the operator decides, else `all_int4`. The function is empty if no
+/// operator can have them.
+[[nodiscard]] std::function<bool(const ir::Graph&, const ir::Op&)> int4_choice(
+    const std::vector<QuantChoice>& choices, bool all_int4);
 
 }  // namespace thimble::driver
