@@ -70,8 +70,8 @@ constexpr int64_t dsp_linear_weights_bytes(const LinearGeometry& g) {
 /// 256 * b + a, and the bytes are in the order of the depth: 0 1 2 3. In linear_dsp_int4, a word of
 /// four bytes of (a, b) and a word of (c, d) alternate.
 ///
-/// Both accumulators start with the bias of a minus 8 times the sum of x. The first sums x * (a + 8);
-/// the second sums x * (16 * b + a + 8). s is twice a channel's sum: for a, twice the first
+/// Both accumulators start with the bias of a minus 8 times the sum of x. The first sums x * (a +
+/// 8); the second sums x * (16 * b + a + 8). s is twice a channel's sum: for a, twice the first
 /// accumulator; for b, the stored bias plus (second - first) / 8.
 constexpr int64_t dsp_conv_int4_weights_bytes(const WindowGeometry& g) {
   return (g.out_c + int64_t{1}) / 2 * (24 + dsp_conv_depth(g));

@@ -11,8 +11,9 @@
 // then follow channels 1 and 3; the two channels alternate every 16 weights. A kernel loop computes
 // the sums of two channels. Padding channels and padding depth have weights 0.
 //
-// conv2d_mve_int4 and linear_mve_int4 have weights of 4 bits, and otherwise the same layout: one byte
-// (int4_pair, abi/int4.h) replaces the weights that channels 0 and 2, or 1 and 3, have at one depth.
+// conv2d_mve_int4 and linear_mve_int4 have weights of 4 bits, and otherwise the same layout: one
+// byte (int4_pair, abi/int4.h) replaces the weights that channels 0 and 2, or 1 and 3, have at one
+// depth.
 
 #include <cstdint>
 

@@ -1,10 +1,10 @@
 #pragma once
-// conv2d_dsp and conv2d_dsp_int4 on the DSP extension. Operands: kernels/args/conv_dsp.h; inner loops: conv_blocks.h.
+// conv2d_dsp and conv2d_dsp_int4 on the DSP extension. Operands: kernels/args/conv_dsp.h; inner
+// loops: conv_blocks.h.
 //
 // A block is three pixels, which may belong to two rows of the image. Their windows are widened to
 // int16 columns before the first result of the block is written. Then every output channel is
 // computed from the columns. The last one or two pixels are computed one by one.
-
 
 #include "abi/params/window.h"
 #include "kernels/isa.h"

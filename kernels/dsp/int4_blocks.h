@@ -4,9 +4,9 @@
 //
 // A word holds, for four values of the depth, the bytes 16 * b + a + 8 of two output channels
 // (abi/matmul_dsp.h). SXTB16 extracts two bytes; AND extracts a + 8 from the result. The sum of
-// x * (16 * b + a + 8) minus the sum of x * (a + 8) is 16 times the sum of b. The sum of x * (a + 8) is
-// 8 times the sum of x too large, which does not depend on the channel: sums start with this offset.
-// The loops are written for cores that issue one instruction per cycle.
+// x * (16 * b + a + 8) minus the sum of x * (a + 8) is 16 times the sum of b. The sum of x * (a +
+// 8) is 8 times the sum of x too large, which does not depend on the channel: sums start with this
+// offset. The loops are written for cores that issue one instruction per cycle.
 
 #include <cstdint>
 

@@ -1,5 +1,6 @@
 // Inner loops of convolutions with weights of 4 bits (int4_blocks.h). conv_blocks.cpp describes the
-// requantization. Four values of the depth take 25 cycles for three pixels, 24 with weights of 8 bits.
+// requantization. Four values of the depth take 25 cycles for three pixels, 24 with weights of 8
+// bits.
 
 #include "kernels/isa.h"
 
@@ -15,8 +16,8 @@ static_assert(sizeof(thimble::kernels::dsp::ConvBlock) == 28);
 
 // r0: columns + 12, r1: weights, r2-r4: activations, r5: weights, r6-r8: sums of a, r9-r11: sums of
 // bytes, r12: four bytes of weights, lr: columns_end + 12. The stack holds the fields of
-// Int4ConvBlock, with `columns` and `columns_end` as in r0 and lr; `skip` is replaced by the address
-// at which the loop is entered.
+// Int4ConvBlock, with `columns` and `columns_end` as in r0 and lr; `skip` is replaced by the
+// address at which the loop is entered.
 __asm__(R"(
   .pushsection .text.thimble_dsp_int4_block3, "ax", %progbits
   .syntax unified
@@ -136,8 +137,8 @@ thimble_dsp_int4_block3:
 )");
 
 // r0: columns, r1: weights, r2: sum of a, r3: sum of bytes, r4, r5: activations, r6: four bytes of
-// weights, r7: weights, r9: columns_end, r10: y, r11: y_end, r12: zero point, lr: columns. The stack
-// holds the offset.
+// weights, r7: weights, r9: columns_end, r10: y, r11: y_end, r12: zero point, lr: columns. The
+// stack holds the offset.
 __asm__(R"(
   .pushsection .text.thimble_dsp_int4_block1, "ax", %progbits
   .syntax unified

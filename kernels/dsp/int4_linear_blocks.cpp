@@ -1,5 +1,5 @@
-// Inner loops of linear layers with weights of 4 bits (int4_blocks.h). conv_blocks.cpp describes the
-// requantization. 16 products take 22 cycles, 20 with weights of 8 bits.
+// Inner loops of linear layers with weights of 4 bits (int4_blocks.h). conv_blocks.cpp describes
+// the requantization. 16 products take 22 cycles, 20 with weights of 8 bits.
 
 #include "kernels/isa.h"
 
@@ -110,8 +110,8 @@ thimble_dsp_int4_row:
   .popsection
 )");
 
-// r0: x, r1: weights, r2: sum of a, r3: sum of bytes, r4: four bytes of weights, r6, r7: activations,
-// r8: weights, r9: x_end, r10: y, r12: zero point.
+// r0: x, r1: weights, r2: sum of a, r3: sum of bytes, r4: four bytes of weights, r6, r7:
+// activations, r8: weights, r9: x_end, r10: y, r12: zero point.
 __asm__(R"(
   .pushsection .text.thimble_dsp_int4_pair, "ax", %progbits
   .syntax unified

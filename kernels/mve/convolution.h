@@ -8,7 +8,6 @@
 // also gathered if y overlaps x and is not located far enough before x: channels of a block are
 // written before other values of the same block are read.
 
-
 #include "abi/params/window.h"
 #include "kernels/isa.h"
 

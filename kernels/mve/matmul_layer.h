@@ -40,7 +40,9 @@ class AnyMatmulLayer {
   void begin(PixelBlocks* block) const;
   void begin(WindowBlock* block) const;
   void multiply_block(PixelBlocks* block) const { multiply_three(block, Weights::kMultiplyPixels); }
-  void multiply_block(WindowBlock* block) const { multiply_three(block, Weights::kMultiplyWindows); }
+  void multiply_block(WindowBlock* block) const {
+    multiply_three(block, Weights::kMultiplyWindows);
+  }
   /// Computes one row; reads exactly `depth` bytes.
   void multiply_one(const int8_t* x, int8_t* y) const;
 

@@ -9,7 +9,7 @@
 namespace thimble::kernels::mve {
 template <class Weights>
 AnyMatmulLayer<Weights>::AnyMatmulLayer(const void* packed, uint32_t channels, uint32_t depth,
-                         const Bounds& bounds)
+                                        const Bounds& bounds)
     : quads_(matmul_quads_of(packed)),
       weights_(matmul_weights_of(packed, abi::matmul_quads(channels))),
       channels_(channels),
@@ -68,7 +68,8 @@ void AnyMatmulLayer<Weights>::multiply_with_rest(Block* block, void (*run)(Block
 template <class Weights>
 uint32_t AnyMatmulLayer<Weights>::multiply_many(const int8_t* x, int8_t* y, uint32_t rows) const {
   uint32_t safe = rows;
-  if (depth_ < abi::kMatmulLanes) safe = rows * depth_ < abi::kMatmulLanes ? 0 : (rows * depth_ - abi::kMatmulLanes) / depth_ + 1;
+  if (depth_ < abi::kMatmulLanes)
+    safe = rows * depth_ < abi::kMatmulLanes ? 0 : (rows * depth_ - abi::kMatmulLanes) / depth_ + 1;
   const uint32_t blocks = safe / kBlockPixels;
   if (blocks == 0) return 0;
   PixelBlocks block;

@@ -1,8 +1,9 @@
 #pragma once
-// The loops of matmul_row.h as assembly text, for weights of 8 and of 4 bits. The file that includes
-// this defines THIMBLE_TWO(a, weights, first, second), 16 products of two channels, THIMBLE_ONE, those
-// of the first of them, THIMBLE_STEP_BYTES, the size of a step of 16 products of eight channels, and
-// THIMBLE_SPLIT_EIGHT and THIMBLE_SPLIT_FOUR, which follow the sums of eight and four channels.
+// The loops of matmul_row.h as assembly text, for weights of 8 and of 4 bits. The file that
+// includes this defines THIMBLE_TWO(a, weights, first, second), 16 products of two channels,
+// THIMBLE_ONE, those of the first of them, THIMBLE_STEP_BYTES, the size of a step of 16 products of
+// eight channels, and THIMBLE_SPLIT_EIGHT and THIMBLE_SPLIT_FOUR, which follow the sums of eight
+// and four channels.
 
 #include <cstddef>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Convolutions and linear layers with weights of 4 bits on any core. `Weights` reads one packed form:
-// code(channel, x) returns the result of one channel for a row of x.
+// Convolutions and linear layers with weights of 4 bits on any core. `Weights` reads one packed
+// form: code(channel, x) returns the result of one channel for a row of x.
 
 #include "abi/int4.h"
 #include "abi/params/linear.h"

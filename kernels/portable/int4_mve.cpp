@@ -17,8 +17,8 @@ struct MveWeights {
   /// Sums wrap.
   int8_t code(uint32_t channel, const int8_t* x) const {
     const abi::MatmulQuad& quad = matmul_quads_of(packed)[channel / 4];
-    const auto* const pairs = reinterpret_cast<const uint8_t*>(
-        matmul_weights_of(packed, abi::matmul_quads(channels)));
+    const auto* const pairs =
+        reinterpret_cast<const uint8_t*>(matmul_weights_of(packed, abi::matmul_quads(channels)));
     const uint8_t* const own = pairs + abi::matmul_int4_offset(channel, 0, depth);
     const uint32_t lane = channel % 4;
     auto sum = static_cast<uint32_t>(quad.bias[lane]);
@@ -28,8 +28,7 @@ struct MveWeights {
     }
     const int32_t high = numerics::high_mult(static_cast<int32_t>(sum), quad.mult[lane]);
     const int32_t scaled = numerics::rounding_divide_by_pow2(high, -quad.shift[lane] & 31);
-    return static_cast<int8_t>(
-        numerics::clamp(numerics::wrap_add(scaled, y_zero_point), min, max));
+    return static_cast<int8_t>(numerics::clamp(numerics::wrap_add(scaled, y_zero_point), min, max));
   }
 };
 

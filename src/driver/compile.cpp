@@ -121,9 +121,10 @@ bool has_int4(const CompileOptions& options, const engine::Part& part) {
 Status check_int4(const CompileOptions& options, const engine::Part& part) {
   if (!options.int4_weights || has_int4(options, part)) return ok();
   if (!part.engines.empty()) {
-    return unsupported("--weights int4: {} has no form of weights with 4 bits; use a target without "
-                       "it, such as {}",
-                       part.engines[0].name, part.cpu->name);
+    return unsupported(
+        "--weights int4: {} has no form of weights with 4 bits; use a target without "
+        "it, such as {}",
+        part.engines[0].name, part.cpu->name);
   }
   return unsupported("--weights int4 with --compat executorch: ExecuTorch has no kernels for it");
 }

@@ -75,7 +75,8 @@ Result<QuantChoice> parse_quant_choice(std::string_view text) {
       }
     }
   }
-  return bad_input("--quant {}: MODULE or OP, =, and one of int4, int8, int16, float expected", text);
+  return bad_input("--quant {}: MODULE or OP, =, and one of int4, int8, int16, float expected",
+                   text);
 }
 
 std::vector<size_t> matches(const ir::Graph& graph, std::string_view pattern) {

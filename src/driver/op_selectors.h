@@ -52,9 +52,9 @@ struct Types {
 [[nodiscard]] std::function<bool(const ir::Graph&, const ir::Op&)> wide_choice(
     const std::vector<QuantChoice>& choices, bool all_wide);
 
-/// Returns a function that is true for operators whose weights get 4 bits, if they have such a form.
-/// The last choice that matches the operator decides, else `all_int4`. The function is empty if no
-/// operator can have them.
+/// Returns a function that is true for operators whose weights get 4 bits, if they have such a
+/// form. The last choice that matches the operator decides, else `all_int4`. The function is empty
+/// if no operator can have them.
 [[nodiscard]] std::function<bool(const ir::Graph&, const ir::Op&)> int4_choice(
     const std::vector<QuantChoice>& choices, bool all_int4);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Decides which operators have weights of 4 bits. Convolutions without groups and linear layers with
-// int8 activations have such a form.
+// Decides which operators have weights of 4 bits. Convolutions without groups and linear layers
+// with int8 activations have such a form.
 
 #include <set>
 

@@ -173,9 +173,9 @@ struct QuantReport {
   std::vector<WidthNote> kept_int8;  // remained int8 although 16 bits were requested
   std::vector<WidthNote> kept_int8_weights;  // although 4 bits were requested
   int int4_ops = 0;                          // operators with weights of 4 bits
-  int64_t int4_bytes = 0;       // of their weights and scales (a multiplier and shift per channel)
-  int64_t int4_as_int8_bytes = 0;  // the same with weights of 8 bits
-  int64_t macs_without_effect = 0;   // of channels that passes::remove_channels removed
+  int64_t int4_bytes = 0;  // of their weights and scales (a multiplier and shift per channel)
+  int64_t int4_as_int8_bytes = 0;   // the same with weights of 8 bits
+  int64_t macs_without_effect = 0;  // of channels that passes::remove_channels removed
   std::optional<GoalReport> goal;
   std::vector<Trial> trials;  // trials of QuantizeOptions::tune, in execution order
 };

@@ -82,8 +82,8 @@ int8_t weight_code(float weight, double scale, const CodeRange& range) {
   return static_cast<int8_t>(std::clamp(code, range.min, range.max));
 }
 
-/// Returns the scale with the least squared error of codes with 4 bits, at least `finest`. Few codes
-/// represent most weights better if the largest weights are clipped: for normally distributed
+/// Returns the scale with the least squared error of codes with 4 bits, at least `finest`. Few
+/// codes represent most weights better if the largest weights are clipped: for normally distributed
 /// weights the best range ends at about 2.5 standard deviations.
 double int4_scale(std::span<const float> w, double finest) {
   constexpr int kTrials = 80;  // the coarsest scale times 1, 0.99, ...

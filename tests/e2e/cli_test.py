@@ -207,7 +207,7 @@ class Compile(Cli):
             self.fails(2, *compile_, option, "conv2x" + ask, saying="conv2d")
             self.fails(2, *compile_, option, "zzzzzzzz" + ask, saying="for example")
         self.fails(2, *compile_, "--quant", "conv2d", saying="int8, int16, float")
-        self.fails(2, *compile_, "--quant", "conv2d=int4", saying="int8, int16, float")
+        self.fails(2, *compile_, "--quant", "conv2d=int3", saying="int8, int16, float")
         self.fails(1, *compile_, "--quant", "conv2d=float", saying="no float kernel on cortex-m55")
         stock = ("--compat", "executorch")
         self.fails(1, *compile_, *stock, "--quant", "conv*=int16", saying="no int16 kernel on cortex-m55")

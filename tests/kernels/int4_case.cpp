@@ -133,8 +133,8 @@ Value constant_of(const Geometry& geometry) {
 Invocation linear_call(PteOp op, const ConvCase& c, const Bytes& weights, Random& random) {
   const int32_t rows = c.in[0] * c.in[1];
   const abi::WindowGeometry w = window_geometry_of(c);
-  const abi::LinearGeometry g = {static_cast<uint32_t>(rows), w.in_c, w.out_c, w.x_zero_point,
-                                 w.y_zero_point,              w.min,  w.max};
+  const abi::LinearGeometry g = {
+      static_cast<uint32_t>(rows), w.in_c, w.out_c, w.x_zero_point, w.y_zero_point, w.min, w.max};
   Invocation call(op);
   call.add(random_codes(random, {rows, c.in_c}));
   call.add(constant_of(g)).add(constant_bytes(weights));
@@ -178,11 +178,12 @@ ConvCase int4_case(PteOp op, Random& random) {
     const int32_t in = uniform(random, std::max(1, reach + 1 - 2 * pad), reach + 4);
     c.set_axis(a, {in, kernel, stride, dilation, pad, (in + 2 * pad - reach - 1) / stride + 1});
   }
-  c.in_c = op == PteOp::thimble_linear_dsp_int4 ? 4 * uniform(random, 1, 9) : uniform(random, 1, 40);
+  c.in_c =
+      op == PteOp::thimble_linear_dsp_int4 ? 4 * uniform(random, 1, 9) : uniform(random, 1, 40);
   c.out_c = uniform(random, 1, 11);
   c.randomize(random);
-  for (int8_t& weight : c.weights) weight = static_cast<int8_t>(weight % 16 < 0 ? weight % 16 + 8
-                                                                               : weight % 16 - 8);
+  for (int8_t& weight : c.weights)
+    weight = static_cast<int8_t>(weight % 16 < 0 ? weight % 16 + 8 : weight % 16 - 8);
   if (c.bias.empty()) c.bias.assign(static_cast<size_t>(c.out_c), 3);
   return c;
 }

@@ -1,5 +1,6 @@
-// Convolutions and linear layers with weights of 4 bits (on the host the portable kernels), compared
-// with the sum of docs/numerics.md over logical indices; and the bytes of all pairs of weights.
+// Convolutions and linear layers with weights of 4 bits (on the host the portable kernels),
+// compared with the sum of docs/numerics.md over logical indices; and the bytes of all pairs of
+// weights.
 
 #include <gtest/gtest.h>
 
@@ -13,10 +14,9 @@ namespace {
 
 using abi::PteOp;
 
-constexpr PteOp kInt4Ops[] = {
-    PteOp::thimble_conv2d_dsp_int4, PteOp::thimble_conv2d_mve_int4,
-    PteOp::thimble_conv2d_scalar_int4, PteOp::thimble_linear_dsp_int4,
-    PteOp::thimble_linear_mve_int4, PteOp::thimble_linear_scalar_int4};
+constexpr PteOp kInt4Ops[] = {PteOp::thimble_conv2d_dsp_int4,    PteOp::thimble_conv2d_mve_int4,
+                              PteOp::thimble_conv2d_scalar_int4, PteOp::thimble_linear_dsp_int4,
+                              PteOp::thimble_linear_mve_int4,    PteOp::thimble_linear_scalar_int4};
 
 int8_t expected_at(const ConvCase& c, const int8_t* x, int32_t o, int32_t oy, int32_t ox) {
   int64_t acc = c.bias[static_cast<size_t>(o)];

@@ -103,8 +103,8 @@ Constant pack_dsp_linear(std::vector<Filter> all) {
 Constant pack_scalar(const std::vector<Filter>& all, int64_t y_zero_point) {
   PackedWriter writer;
   put_scalar_channels(all, y_zero_point, &writer);
-  const auto row = static_cast<size_t>(
-      abi::scalar_row(static_cast<int64_t>(all[0].weights.size())));
+  const auto row =
+      static_cast<size_t>(abi::scalar_row(static_cast<int64_t>(all[0].weights.size())));
   for (size_t o = 0; o < all.size(); o += 2) {
     const Filter high = filter_or_none(all, o + 1);
     for (size_t k = 0; k < row; ++k) {

@@ -66,7 +66,8 @@ bool fits_scalar(const Filter& filter) {
          std::abs(filter.bias) + 128 * filter.magnitude() < abi::kScalarAccLimit;
 }
 
-void put_scalar_channels(const std::vector<Filter>& filters, int64_t y_zero_point, PackedWriter* writer) {
+void put_scalar_channels(const std::vector<Filter>& filters, int64_t y_zero_point,
+                         PackedWriter* writer) {
   for (const Filter& filter : filters) {
     const int32_t shift = right_shift(filter);
     const int64_t round = (2 * y_zero_point + 1) * (int64_t{1} << (shift - 1));

@@ -76,7 +76,7 @@ void zero_fill(int32_t* words, int32_t used) {
   words[1] = used == 1 ? 0 : words[1] & 0xFFFF;
 }
 
-/// The same for a last word of bytes 16 * b + a + 8, in the order of the depth; 8 means two zeros.
+/// As zero_fill() for a last word of bytes 16 * b + a + 8, in the order of the depth.
 void zero_fill_int4(int32_t* word, int32_t used) {
   auto* const bytes = reinterpret_cast<uint8_t*>(word);
   for (int32_t i = used; used != 0 && i < 4; ++i) bytes[i] = 8;

@@ -15,8 +15,8 @@ namespace {
 
 /// With 4 bits, bytes of random weights; the padding is 0.
 void pack(Case& c, uint32_t channels, uint32_t depth, int bits) {
-  const int64_t bytes = bits == 4 ? abi::matmul_int4_bytes(channels, depth)
-                                  : abi::matmul_bytes(channels, depth);
+  const int64_t bytes =
+      bits == 4 ? abi::matmul_int4_bytes(channels, depth) : abi::matmul_bytes(channels, depth);
   auto* const packed = c.input<int8_t>(static_cast<int32_t>(bytes));
   auto* const quads = reinterpret_cast<abi::MatmulQuad*>(packed);
   const uint32_t count = abi::matmul_quads(channels);
