@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "ir/op_traits.h"
+
 namespace thimble::quant {
 namespace {
 
@@ -11,17 +13,9 @@ using ir::Op;
 using ir::OpKind;
 
 bool has_weights(const Op& op) {
-  switch (op.kind) {
-    case OpKind::conv2d:
-    case OpKind::conv_transpose2d:
-    case OpKind::gru:
-    case OpKind::linear:
-    case OpKind::lstm:
-    case OpKind::rnn:
-      return true;
-    default:
-      return false;
-  }
+  const ir::OpCategory category = ir::category_of(op.kind);
+  return category == ir::OpCategory::kConv || category == ir::OpCategory::kConvTranspose ||
+         category == ir::OpCategory::kLinear || category == ir::OpCategory::kRecurrent;
 }
 
 /// Returns the reason for which the weights have 8 bits; empty if they can have 4.
