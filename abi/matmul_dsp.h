@@ -65,4 +65,19 @@ constexpr int64_t dsp_linear_weights_bytes(const LinearGeometry& g) {
   return (g.out_features + int64_t{1}) / 2 * (24 + 2 * int64_t{g.in_features});
 }
 
+/// Operands of conv2d_dsp_int4 and linear_dsp_int4: as those of conv2d_dsp and linear_dsp, with
+/// weights of 4 bits. A byte 16 * b + a + 8 (int4_offset_pair, abi/int4.h) replaces each half word
+/// 256 * b + a, and the bytes are in the order of the depth: 0 1 2 3. In linear_dsp_int4, a word of
+/// four bytes of (a, b) and a word of (c, d) alternate.
+///
+/// Both accumulators start with the bias of a minus 8 times the sum of x. The first sums x * (a +
+/// 8); the second sums x * (16 * b + a + 8). s is twice a channel's sum: for a, twice the first
+/// accumulator; for b, the stored bias plus (second - first) / 8.
+constexpr int64_t dsp_conv_int4_weights_bytes(const WindowGeometry& g) {
+  return (g.out_c + int64_t{1}) / 2 * (24 + dsp_conv_depth(g));
+}
+constexpr int64_t dsp_linear_int4_weights_bytes(const LinearGeometry& g) {
+  return (g.out_features + int64_t{1}) / 2 * (24 + int64_t{g.in_features});
+}
+
 }  // namespace thimble::abi

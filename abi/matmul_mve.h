@@ -10,6 +10,10 @@
 // this order. It is padded to a multiple of 16. The weights of a quad begin with channels 0 and 2,
 // then follow channels 1 and 3; the two channels alternate every 16 weights. A kernel loop computes
 // the sums of two channels. Padding channels and padding depth have weights 0.
+//
+// conv2d_mve_int4 and linear_mve_int4 have weights of 4 bits, and otherwise the same layout: one
+// byte (int4_pair, abi/int4.h) replaces the weights that channels 0 and 2, or 1 and 3, have at one
+// depth.
 
 #include <cstdint>
 
@@ -45,6 +49,18 @@ constexpr uint32_t matmul_weight_offset(uint32_t channel, uint32_t k, uint32_t d
   const uint32_t lane = channel % 4;
   return channel / 4 * 4 * padded + lane % 2 * 2 * padded + k / kMatmulLanes * 2 * kMatmulLanes +
          lane / 2 * kMatmulLanes + k % kMatmulLanes;
+}
+
+/// Size of the constants with weights of 4 bits.
+constexpr int64_t matmul_int4_bytes(uint32_t channels, uint32_t depth) {
+  const uint32_t quads = matmul_quads(channels);
+  return matmul_header_bytes(quads) + int64_t{quads} * 2 * matmul_padded(depth) + kMatmulReadAhead;
+}
+/// Offset of the byte with the weight; it is the low weight of channels 0 and 1 of a quad, and the
+/// high weight of channels 2 and 3.
+constexpr uint32_t matmul_int4_offset(uint32_t channel, uint32_t k, uint32_t depth) {
+  const uint32_t padded = matmul_padded(depth);
+  return channel / 4 * 2 * padded + channel % 2 * padded + k;
 }
 
 /// Scratch size of conv2d_mve: the windows of three pixels, and one row of a window.

@@ -30,11 +30,17 @@ inline constexpr int64_t kScalarAccLimit = int64_t{1} << 29;
 ///     sum of their products with quantized values fits 16 bits.
 ///   linear_scalar: [out_features][in_features], padded in the same way.
 ///   depthwise_scalar: [kernel_h][kernel_w][out_c]; channel o reads input o / (out_c / in_c).
+/// conv2d_scalar_int4 and linear_scalar_int4 have weights of 4 bits: a row of scalar_row() bytes
+/// (int4_pair, abi/int4.h) contains the weights of channels 2k (low) and 2k + 1 (high), which are 0
+/// for a missing last channel.
 /// Scratch is 4-byte aligned. conv2d_scalar needs kScalarPixels windows of scalar_row() bytes, on
 /// Armv6-M kScalarPairRows. depthwise_scalar needs a window with one more column; if in_c and out_c
 /// differ, it needs a window with in_c channels and a window with out_c channels.
 constexpr int64_t scalar_row(int64_t weights) {
   return (weights + 3) / 4 * 4;
+}
+constexpr int64_t scalar_int4_bytes(int64_t channels, int64_t weights) {
+  return channels * int64_t{sizeof(ScalarChannel)} + (channels + 1) / 2 * scalar_row(weights);
 }
 inline constexpr int64_t kScalarPixels = 3;
 inline constexpr int64_t kScalarPairRows = 5;

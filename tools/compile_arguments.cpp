@@ -108,6 +108,7 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   options.c_output = arguments.emits("c");
   options.pte_output = arguments.emits("pte") || !options.c_output;
   if (!arguments.activations.empty()) options.wide_activations = arguments.activations == "int16";
+  options.int4_weights = arguments.weights == "int4";
   // LiteRT has no equivalent of our softmax with 16-bit result. All output files of a run must hold
   // the same network.
   options.narrow_softmax = arguments.emits("tflite");
@@ -189,13 +190,15 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
   verb.option("--preprocess", a.preprocess, kPreprocessHelp).one_value_each();
   verb.option("--activations", a.activations, "Type of values between operators")
       .one_of({"int8", "int16"});
+  verb.option("--weights", a.weights, "Type of weights where a kernel exists")
+      .one_of({"int8", "int4"});
   verb.option("--accuracy", a.accuracy,
               "sqnr|top1|agreement>=X on the calibration data: uses int16 where needed");
   verb.option("--compat", a.compat, "executorch: only operators of ExecuTorch's own runtime")
       .one_of({"executorch", "none"});
   verb.option("--io-layout", a.io_layout, "Memory order of images in inputs and outputs")
       .one_of({"nchw", "nhwc"});
-  verb.option("--quant", a.quant, "MODULE|OP=int8|int16|float: precision of these operators")
+  verb.option("--quant", a.quant, "MODULE|OP=int4|int8|int16|float: precision of these operators")
       .take_all();
   verb.option("--engine-off", a.engine_off, "OP|NODE|MODULE: keep these on the CPU").take_all();
   verb.option("--skip-passes", a.skip_passes,

@@ -31,6 +31,7 @@ struct CompileArguments {
   std::vector<std::string> input_mean, input_std;
   std::vector<std::string> preprocess;
   std::string activations;
+  std::string weights;
   std::string accuracy;
   std::string compat;
   std::string io_layout;

@@ -1,112 +1,21 @@
 #include "kernels/mve/matmul_layer.h"
 
 #if THIMBLE_HAS_MVE
-#include "kernels/args/matmul_mve.h"
-#include "kernels/mve/copy.h"
-#include "kernels/mve/matmul_row.h"
-#include "kernels/mve/requant.h"
+#include "kernels/mve/matmul_layer_impl.h"
 
 namespace thimble::kernels::mve {
-namespace {
-constexpr uint32_t kLanes = abi::kMatmulLanes;
-}  // namespace
 
-MatmulLayer::MatmulLayer(const void* packed, uint32_t channels, uint32_t depth,
-                         const Bounds& bounds)
-    : quads_(matmul_quads_of(packed)),
-      weights_(matmul_weights_of(packed, abi::matmul_quads(channels))),
-      channels_(channels),
-      depth_(depth),
-      bounds_(bounds) {}
-
-template <class Block>
-void MatmulLayer::set_quads(Block* block, uint32_t first, uint32_t end) const {
-  block->quads = quads_ + first;
-  block->quads_end = quads_ + end;
-  block->weights = weights_ + first * 4 * abi::matmul_padded(depth_);
-}
-
-template <class Block>
-void MatmulLayer::begin_any(Block* block) const {
-  block->y_zero_point = bounds_.y_zero_point;
-  block->negative_rounding_correction =
-      negative_rounding_correction(bounds_.y_zero_point, bounds_.min);
-  block->min = bounds_.min;
-  block->max = bounds_.max;
-  set_quads(block, 0, channels_ / 4);
-}
-
-void MatmulLayer::begin(PixelBlocks* block) const {
-  begin_any(block);
-  block->depth_rest = depth_ > kLanes ? depth_ - kLanes : 0;
-  block->blocks = 1;  // multiply_pixels() does not change it for one block
-}
-
-void MatmulLayer::begin(WindowBlock* block) const {
-  begin_any(block);
-}
-
-/// Computes the channels of an incomplete last quad on the stack, then copies them.
-template <class Block>
-void MatmulLayer::multiply_with_rest(Block* block, void (*run)(Block*)) const {
-  const uint32_t whole = channels_ / 4;
-  int8_t codes[kBlockPixels][4];
-  int8_t* y[kBlockPixels];
-  for (uint32_t i = 0; i < kBlockPixels; ++i) y[i] = block->y[i] + 4 * whole;
-  if (whole != 0) {
-    set_quads(block, 0, whole);
-    run(block);
-  }
-  for (uint32_t i = 0; i < kBlockPixels; ++i) block->y[i] = codes[i];
-  set_quads(block, whole, whole + 1);
-  run(block);
-  for (uint32_t i = 0; i < kBlockPixels; ++i) copy(y[i], codes[i], channels_ % 4);
-}
-template void MatmulLayer::multiply_with_rest(PixelBlocks*, void (*)(PixelBlocks*)) const;
-template void MatmulLayer::multiply_with_rest(WindowBlock*, void (*)(WindowBlock*)) const;
-
-uint32_t MatmulLayer::multiply_many(const int8_t* x, int8_t* y, uint32_t rows) const {
-  uint32_t safe = rows;
-  if (depth_ < kLanes) safe = rows * depth_ < kLanes ? 0 : (rows * depth_ - kLanes) / depth_ + 1;
-  const uint32_t blocks = safe / kBlockPixels;
-  if (blocks == 0) return 0;
-  PixelBlocks block;
-  begin(&block);
-  const bool at_once = channels_ % 4 == 0;
-  block.blocks = at_once ? blocks : 1;
-  block.x_step = kBlockPixels * depth_;
-  block.y_step = (kBlockPixels - 1) * channels_;
-  for (uint32_t call = 0; call < (at_once ? 1 : blocks); ++call) {
-    for (uint32_t i = 0; i < kBlockPixels; ++i) {
-      block.x[i] = x + i * depth_;
-      block.y[i] = y + i * channels_;
-    }
-    multiply_block(&block);
-    x += kBlockPixels * depth_;
-    y += kBlockPixels * channels_;
-  }
-  return blocks * kBlockPixels;
-}
-
-void MatmulLayer::multiply_one(const int8_t* x, int8_t* y) const {
-  RowBlocks row;
-  row.quads = quads_;
-  row.y = y;
-  row.y_zero_point = bounds_.y_zero_point;
-  row.negative_rounding_correction =
-      negative_rounding_correction(bounds_.y_zero_point, bounds_.min);
-  row.eight_channels_end = quads_ + channels_ / 8 * 2;
-  row.pair_bytes = 2 * abi::matmul_padded(depth_);
-  row.x = x;
-  row.vectors_end = x + depth_ / kLanes * kLanes;
-  row.depth_tail = depth_ % kLanes;
-  row.weights = weights_;
-  row.min = bounds_.min;
-  row.max = bounds_.max;
-  row.depth = depth_;
-  row.rest = static_cast<int32_t>(channels_ % 8);
-  multiply_row(&row);
-}
+template AnyMatmulLayer<Int8Weights>::AnyMatmulLayer(const void*, uint32_t, uint32_t,
+                                                     const Bounds&);
+template void AnyMatmulLayer<Int8Weights>::begin(PixelBlocks*) const;
+template void AnyMatmulLayer<Int8Weights>::begin(WindowBlock*) const;
+template uint32_t AnyMatmulLayer<Int8Weights>::multiply_many(const int8_t*, int8_t*,
+                                                             uint32_t) const;
+template void AnyMatmulLayer<Int8Weights>::multiply_one(const int8_t*, int8_t*) const;
+template void AnyMatmulLayer<Int8Weights>::multiply_with_rest(PixelBlocks*,
+                                                              void (*)(PixelBlocks*)) const;
+template void AnyMatmulLayer<Int8Weights>::multiply_with_rest(WindowBlock*,
+                                                              void (*)(WindowBlock*)) const;
 
 }  // namespace thimble::kernels::mve
 #endif

@@ -7,17 +7,27 @@
 #if THIMBLE_HAS_MVE
 #include "abi/matmul_mve.h"
 #include "kernels/mve/matmul_block.h"
+#include "kernels/mve/matmul_row.h"
 
 namespace thimble::kernels::mve {
 
 inline constexpr uint32_t kBlockPixels = 3;
 
-class MatmulLayer {
+/// Weights of 8 bits: the loops, and the bytes of the weights of two channels at one depth.
+struct Int8Weights {
+  static constexpr uint32_t kPairBytes = 2;
+  static constexpr auto kMultiplyPixels = multiply_pixels;
+  static constexpr auto kMultiplyWindows = multiply_windows;
+  static constexpr auto kMultiplyRow = multiply_row;
+};
+
+template <class Weights>
+class AnyMatmulLayer {
  public:
   struct Bounds {
     int32_t y_zero_point, min, max;
   };
-  MatmulLayer(const void* packed, uint32_t channels, uint32_t depth, const Bounds& bounds);
+  AnyMatmulLayer(const void* packed, uint32_t channels, uint32_t depth, const Bounds& bounds);
 
   [[nodiscard]] uint32_t depth() const { return depth_; }
   [[nodiscard]] uint32_t channels() const { return channels_; }
@@ -29,8 +39,10 @@ class MatmulLayer {
   /// bytes of each pixel are read even if the depth is less. The three pixels may be identical.
   void begin(PixelBlocks* block) const;
   void begin(WindowBlock* block) const;
-  void multiply_block(PixelBlocks* block) const { multiply_three(block, multiply_pixels); }
-  void multiply_block(WindowBlock* block) const { multiply_three(block, multiply_windows); }
+  void multiply_block(PixelBlocks* block) const { multiply_three(block, Weights::kMultiplyPixels); }
+  void multiply_block(WindowBlock* block) const {
+    multiply_three(block, Weights::kMultiplyWindows);
+  }
   /// Computes one row; reads exactly `depth` bytes.
   void multiply_one(const int8_t* x, int8_t* y) const;
 
@@ -52,6 +64,8 @@ class MatmulLayer {
   uint32_t channels_, depth_;
   Bounds bounds_;
 };
+
+using MatmulLayer = AnyMatmulLayer<Int8Weights>;
 
 }  // namespace thimble::kernels::mve
 

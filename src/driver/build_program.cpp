@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "abi/pte_ops.h"
 #include "driver/does_not_fit.h"
 #include "driver/linked_size.h"
 #include "driver/op_rows.h"
@@ -68,6 +69,22 @@ void fill_report(const Compiled& compiled, const memory::MemoryPlan& memory_plan
   report->float_ops = count_float_ops(compiled.lowered.graph);
   report->peak = find_peak(compiled.lowered, memory_plan);
   list_memories(*compiled.part, compiled.lowered, report);
+}
+
+/// Adds a note for each operator whose weights of 4 bits are stored in 8 bits, because no packed
+/// form with 4 bits supports its shape or its multipliers.
+void note_int8_storage(const engine::Lowered& lowered, CompileReport* report) {
+  for (const engine::KernelCall& call : lowered.calls) {
+    if (call.delegate >= 0 || call.ir_op < 0) continue;
+    const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
+    const bool weighted = op.kind == ir::OpKind::qconv2d || op.kind == ir::OpKind::qlinear;
+    if (!weighted || op.get(ir::attr::weight_bits) != 4) continue;
+    if (abi::info(call.op).key.types >> 4 == 1) continue;  // bits per weight / 4
+    report->notes.push_back(fmt::format(
+        "{}: its weights of 4 bits are stored in 8 bits: no form with 4 bits supports its shape or "
+        "multipliers",
+        lowered.graph.value(op.output).name));
+  }
 }
 
 /// Replaces the integer graph by one in the arithmetic of the engines that run its subgraphs.
@@ -192,6 +209,7 @@ Status build_once(const CompileOptions& options, std::optional<int64_t> sram_byt
                           {*options.dialect, options.names, io_names(options.names, report)}));
   THIMBLE_CHECK(set_linked_sizes(options, program->emitted, compiled));
   fill_report(*compiled, program->memory_plan, program->emitted, &report);
+  note_int8_storage(compiled->lowered, &report);
   return ok();
 }
 

@@ -112,6 +112,23 @@ bool has_int16(const CompileOptions& options) {
   return options.dialect == engine::Dialect::kNative;
 }
 
+/// Returns true if the part has kernels for weights of 4 bits.
+bool has_int4(const CompileOptions& options, const engine::Part& part) {
+  return options.dialect == engine::Dialect::kNative && part.engines.empty();
+}
+
+/// Rejects weights of 4 bits for targets without kernels for them.
+Status check_int4(const CompileOptions& options, const engine::Part& part) {
+  if (!options.int4_weights || has_int4(options, part)) return ok();
+  if (!part.engines.empty()) {
+    return unsupported(
+        "--weights int4: {} has no form of weights with 4 bits; use a target without "
+        "it, such as {}",
+        part.engines[0].name, part.cpu->name);
+  }
+  return unsupported("--weights int4 with --compat executorch: ExecuTorch has no kernels for it");
+}
+
 /// Rejects 16-bit activations, which an accuracy goal may also choose, for kernels without them.
 Status check_widths(const CompileOptions& options, const engine::Core& core) {
   if (has_int16(options) || (!*options.wide_activations && !options.goal)) return ok();
@@ -121,9 +138,11 @@ Status check_widths(const CompileOptions& options, const engine::Core& core) {
 }
 
 /// Returns the precisions that --quant may choose.
-Kernels kernels_of(const CompileOptions& options, const engine::Core& core) {
+Kernels kernels_of(const CompileOptions& options, const engine::Part& part) {
   const bool native = options.dialect == engine::Dialect::kNative;
-  return {has_int16(options), native && (core.has_fpu() || options.soft_float)};
+  return {.int16 = has_int16(options),
+          .float32 = native && (part.cpu->has_fpu() || options.soft_float),
+          .int4 = has_int4(options, part)};
 }
 
 /// Rejects options that contradict float32, and cores without an FPU.
@@ -136,8 +155,9 @@ Status check_float(const FloatModel& model, const CompileOptions& options,
     return bad_input("--float with --io {}: inputs and outputs of a float model are float32",
                      quant::io_name(other_io ? options.io.named.begin()->second : options.io.all));
   }
-  if (!options.quant.empty()) {
-    return bad_input("--float keeps the whole model in float32: it cannot be used with --quant");
+  if (!options.quant.empty() || options.int4_weights) {
+    return bad_input(
+        "--float keeps the whole model in float32: it cannot be used with --quant or --weights");
   }
   if (options.goal || *options.wide_activations || *options.tune || *options.equalize) {
     return bad_input(
@@ -316,8 +336,8 @@ Status check_options(const FloatModel& model, const CompileOptions& options,
   THIMBLE_CHECK(check_io_names(model.graph, options.io));
   THIMBLE_CHECK(check_widths(options, *part.cpu));
   THIMBLE_CHECK(check_float(model, options, *part.cpu));
-  THIMBLE_CHECK(
-      check_choices(model.imported, options.quant, part.name, kernels_of(options, *part.cpu)));
+  THIMBLE_CHECK(check_int4(options, part));
+  THIMBLE_CHECK(check_choices(model.imported, options.quant, part.name, kernels_of(options, part)));
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, part));
   return ok();
 }
@@ -428,6 +448,7 @@ Result<quant::QuantizeOptions> quantize_options_of(const FloatModel& model, cons
   quantize_options.observer = arithmetic.observer;
   quantize_options.wide = wide_choice(options.quant, arithmetic.wide_activations);
   quantize_options.keep_float = float_choice(options.quant);
+  quantize_options.int4 = int4_choice(options.quant, options.int4_weights);
   quantize_options.goal = options.goal;
   if (options.goal && options.goal->metric == quant::Metric::kTop1) {
     if (!data.samples.labels) {

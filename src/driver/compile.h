@@ -48,6 +48,7 @@ struct CompileOptions {
   bool names = false;                       // write the name of each call's result (emit/layers.h)
   bool io_channels_last = false;            // declare 4-D inputs and outputs as NHWC
   std::optional<bool> wide_activations;     // int16 where a kernel exists
+  bool int4_weights = false;                // weights of 4 bits where a kernel exists
   bool narrow_softmax = false;              // int8 also for a softmax at the end
   std::optional<quant::AccuracyGoal> goal;  // labels come from the calibration data
   std::vector<QuantChoice> quant;           // precision of single operators

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kSuggestionsMax = 4;
 
 std::string_view precision_name(Precision precision) {
-  constexpr std::string_view kNames[] = {"int8", "int16", "float"};
+  constexpr std::string_view kNames[] = {"int8", "int16", "float", "int4"};
   return kNames[static_cast<size_t>(precision)];
 }
 
@@ -68,13 +68,15 @@ std::string line_of(const ir::Op& op, std::string_view reason) {
 Result<QuantChoice> parse_quant_choice(std::string_view text) {
   const size_t equals = text.rfind('=');
   if (equals != std::string_view::npos && equals > 0) {
-    for (const Precision each : {Precision::kInt8, Precision::kInt16, Precision::kFloat}) {
+    for (const Precision each :
+         {Precision::kInt4, Precision::kInt8, Precision::kInt16, Precision::kFloat}) {
       if (text.substr(equals + 1) == precision_name(each)) {
         return QuantChoice{std::string(text.substr(0, equals)), each};
       }
     }
   }
-  return bad_input("--quant {}: MODULE or OP, =, and one of int8, int16, float expected", text);
+  return bad_input("--quant {}: MODULE or OP, =, and one of int4, int8, int16, float expected",
+                   text);
 }
 
 std::vector<size_t> matches(const ir::Graph& graph, std::string_view pattern) {
@@ -106,6 +108,7 @@ Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& cho
     if (choice.precision == Precision::kInt8) continue;
     if (choice.precision == Precision::kInt16 && kernels.int16) continue;
     if (choice.precision == Precision::kFloat && kernels.float32) continue;
+    if (choice.precision == Precision::kInt4 && kernels.int4) continue;
     const std::string reason =
         fmt::format("has no {} kernel on {}", precision_name(choice.precision), target);
     for (const size_t i : ops) {
@@ -120,40 +123,41 @@ Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& cho
 
 namespace {
 
-/// Returns a function that is true if the last choice that matches an operator has this precision;
-/// `other` if none matches.
-std::function<bool(const ir::Graph&, const ir::Op&)> has_precision(
-    const std::vector<QuantChoice>& choices, Precision precision, bool other) {
-  return [choices, precision, other](const ir::Graph& graph, const ir::Op& op) {
-    bool has = other;
+/// Returns a function that is true for operators with the precision. The last choice that matches
+/// the operator decides, else `all`. Empty if no operator can have the precision.
+std::function<bool(const ir::Graph&, const ir::Op&)> choice_of(
+    Precision precision, const std::vector<QuantChoice>& choices, bool all) {
+  const bool any = std::ranges::any_of(
+      choices, [&](const QuantChoice& choice) { return choice.precision == precision; });
+  if (!any && !all) return {};
+  return [precision, choices, all](const ir::Graph& graph, const ir::Op& op) {
+    bool result = all;
     for (const QuantChoice& choice : choices) {
       const auto names = names_of(graph, op);
       if (std::ranges::any_of(
               names, [&](std::string_view name) { return glob_matches(choice.pattern, name); })) {
-        has = choice.precision == precision;
+        result = choice.precision == precision;
       }
     }
-    return has;
+    return result;
   };
-}
-
-bool any_has(const std::vector<QuantChoice>& choices, Precision precision) {
-  return std::ranges::any_of(
-      choices, [&](const QuantChoice& choice) { return choice.precision == precision; });
 }
 
 }  // namespace
 
 std::function<bool(const ir::Graph&, const ir::Op&)> wide_choice(
     const std::vector<QuantChoice>& choices, bool all_wide) {
-  if (!any_has(choices, Precision::kInt16) && !all_wide) return {};
-  return has_precision(choices, Precision::kInt16, all_wide);
+  return choice_of(Precision::kInt16, choices, all_wide);
 }
 
 std::function<bool(const ir::Graph&, const ir::Op&)> float_choice(
     const std::vector<QuantChoice>& choices) {
-  if (!any_has(choices, Precision::kFloat)) return {};
-  return has_precision(choices, Precision::kFloat, false);
+  return choice_of(Precision::kFloat, choices, false);
+}
+
+std::function<bool(const ir::Graph&, const ir::Op&)> int4_choice(
+    const std::vector<QuantChoice>& choices, bool all_int4) {
+  return choice_of(Precision::kInt4, choices, all_int4);
 }
 
 }  // namespace thimble::driver

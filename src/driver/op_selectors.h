@@ -16,7 +16,8 @@
 
 namespace thimble::driver {
 
-enum class Precision : uint8_t { kInt8, kInt16, kFloat };
+/// kInt4: weights of 4 bits and int8 activations.
+enum class Precision : uint8_t { kInt8, kInt16, kFloat, kInt4 };
 
 struct QuantChoice {
   std::string pattern;
@@ -36,8 +37,9 @@ struct QuantChoice {
 
 /// The precisions of kernels on the target, in addition to int8.
 struct Kernels {
-  bool int16 = false;
-  bool float32 = false;
+  bool int16 = false;    // activations
+  bool float32 = false;  // activations and weights
+  bool int4 = false;     // weights
 };
 
 /// Checks that every pattern matches and that kernels exist for the requested precision. Otherwise
@@ -55,5 +57,11 @@ struct Kernels {
 /// decides. The function is empty if there is none.
 [[nodiscard]] std::function<bool(const ir::Graph&, const ir::Op&)> float_choice(
     const std::vector<QuantChoice>& choices);
+
+/// Returns a function that is true for operators whose weights get 4 bits, if they have such a
+/// form. The last choice that matches the operator decides, else `all_int4`. The function is empty
+/// if no operator can have them.
+[[nodiscard]] std::function<bool(const ir::Graph&, const ir::Op&)> int4_choice(
+    const std::vector<QuantChoice>& choices, bool all_int4);
 
 }  // namespace thimble::driver

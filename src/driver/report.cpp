@@ -87,6 +87,18 @@ std::string width_lines(const quant::QuantReport& quant) {
   return text;
 }
 
+/// Returns lines on weights of 4 bits, if they were requested.
+std::string int4_lines(const quant::QuantReport& quant) {
+  std::string text;
+  if (quant.int4_ops > 0) {
+    text += fmt::format("int4 weights   {} operators: {} B with scales, {} B with int8 weights\n",
+                        quant.int4_ops, with_commas(quant.int4_bytes),
+                        with_commas(quant.int4_as_int8_bytes));
+  }
+  for (const quant::WidthNote& note : quant.kept_int8_weights) text += note_line(note);
+  return text;
+}
+
 /// Returns `tuned          24.9 -> 26.1 dB on samples held back: equalize (all layers) +0.8; ...`
 std::string tuning_lines(const quant::QuantReport& quant) {
   if (quant.trials.empty()) return "";
@@ -327,6 +339,7 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
                                  join(report.inputs), join(report.outputs));
   for (const std::string& warning : report.warnings) text += fmt::format("warning: {}\n", warning);
   text += quality_line(report) + tuning_lines(report.quant) + width_lines(report.quant);
+  text += int4_lines(report.quant);
   text += optimize_line(report);
   text += engine_lines(report, macs);
   for (const std::string& note : report.notes) text += fmt::format("  note: {}\n", note);

@@ -251,6 +251,12 @@ std::string json_report(const CompileReport& report) {
     json["output_agreement"].push_back(agreement ? Json(*agreement) : Json(nullptr));
   }
   json["kept_int8"] = to_json(report.quant.kept_int8);
+  if (report.quant.int4_ops > 0 || !report.quant.kept_int8_weights.empty()) {
+    json["int4_weights"] = {{"ops", report.quant.int4_ops},
+                            {"bytes", report.quant.int4_bytes},
+                            {"as_int8_bytes", report.quant.int4_as_int8_bytes},
+                            {"kept_int8", to_json(report.quant.kept_int8_weights)}};
+  }
   if (report.quant.goal) {
     const quant::GoalReport& goal = *report.quant.goal;
     json["accuracy"] = {{"metric", quant::metric_name(goal.metric)},

@@ -101,5 +101,7 @@ Result<ir::ValueId> decompile_add_flat(DecompilerCall* call);
 using DecompileFn = Result<ir::ValueId>(DecompilerCall* call);
 /// Returns the function of an operator of abi/packed_ops.h, or null.
 [[nodiscard]] DecompileFn* find_packed_op(abi::PteOp op);
+/// Returns the function of an operator with weights of 4 bits, or null.
+[[nodiscard]] DecompileFn* find_int4_op(abi::PteOp op);
 
 }  // namespace thimble::emit

@@ -212,6 +212,7 @@ Result<ValueId> decompile_native(PteOp op, DecompilerCall* call) {
     return decompile_float(op, call);
   }
   if (DecompileFn* const packed = find_packed_op(op)) return packed(call);
+  if (DecompileFn* const int4 = find_int4_op(op)) return int4(call);
   return native_direct(op, call);
 }
 

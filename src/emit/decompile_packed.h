@@ -61,6 +61,7 @@ Result<abi::LinearGeometry> read_linear_geometry(DecompilerCall* call, size_t i)
 /// The operands after the weights: one bias, multiplier and shift per channel.
 struct ChannelOperands {
   ir::ValueId bias = ir::kNoValue, mult = ir::kNoValue, shift = ir::kNoValue;
+  int64_t weight_bits = 8;
 };
 /// Adds a qlinear with these operands. Params is LinearParams or LinearGeometry.
 template <class Params>
@@ -72,7 +73,8 @@ Result<ir::ValueId> add_qlinear(DecompilerCall* call, ir::ValueId x, ir::ValueId
                            {{ir::attr::x_zp, x_zero_point},
                             {ir::attr::y_zp, y_zero_point},
                             {ir::attr::min, int64_t{p.min}},
-                            {ir::attr::max, int64_t{p.max}}});
+                            {ir::attr::max, int64_t{p.max}},
+                            {ir::attr::weight_bits, channels.weight_bits}});
 }
 /// Adds a qconv2d with these operands. Window is ConvParams or WindowGeometry.
 template <class Window>
@@ -94,7 +96,8 @@ Result<ir::ValueId> add_qconv2d(DecompilerCall* call, ir::ValueId x, ir::ValueId
                             {ir::attr::x_zp, x_zero_point},
                             {ir::attr::y_zp, y_zero_point},
                             {ir::attr::min, int64_t{w.min}},
-                            {ir::attr::max, int64_t{w.max}}});
+                            {ir::attr::max, int64_t{w.max}},
+                            {ir::attr::weight_bits, channels.weight_bits}});
 }
 
 /// Filters and scales of a packed convolution or linear, unpacked.
@@ -102,6 +105,7 @@ struct UnpackedFilters {
   std::vector<int8_t> weights;  // [out][kh][kw][in / groups]
   std::vector<int64_t> bias;    // includes the contribution of x's zero point
   std::vector<int32_t> mult, shift;
+  int64_t weight_bits = 8;
 };
 /// Adds a qconv2d with the first out_c filters.
 Result<ir::ValueId> build_qconv2d(DecompilerCall* call, const abi::WindowGeometry& geometry,

@@ -114,9 +114,25 @@ Status check_softmax(const InferContext& c, int64_t difference_max) {
 
 namespace {
 
+/// Checks weight_bits: 8, or 4 with weights in [-8, 7].
+Status check_weight_bits(const InferContext& c) {
+  const int64_t bits = c.get(attr::weight_bits);
+  if (bits == 8) return ok();
+  if (bits != 4) return bad_input("weight_bits is {}, expected 4 or 8", bits);
+  const auto& weights = c.value(1).constant;
+  if (weights == nullptr) return bad_input("weight_bits is 4, but the weights are no constant");
+  for (const int8_t weight : weights->data<int8_t>()) {
+    if (weight < -8 || weight > 7) {
+      return bad_input("weight_bits is 4, but a weight is {}, expected -8 to 7", weight);
+    }
+  }
+  return ok();
+}
+
 Result<Type> weighted_result(const InferContext& c, Result<Shape> (*rule)(const InferContext&)) {
   THIMBLE_CHECK(c.expect_dtypes(2, DType::kI8));
   if (c.has(2)) THIMBLE_CHECK(c.expect_dtype(2, DType::kI32));
+  THIMBLE_CHECK(check_weight_bits(c));
   THIMBLE_TRY(Shape shape, rule(c));
   const int64_t channels = c.shape(1)[0];
   THIMBLE_CHECK(check_weighted(c, channels, c.type(1).elements() / channels, filter_magnitude));

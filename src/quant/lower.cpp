@@ -411,6 +411,7 @@ Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId resu
   request.x = decisions.read(op.inputs[0], request.y.wide);
   request.x_means = decisions.channel_means[index(op.inputs[0])];
   request.per_channel = per_channel;
+  if (decisions.int4.contains(op.output)) request.bits = 4;
   const auto pinned = plan.pins.constants.find(op.inputs[1]);
   if (pinned != plan.pins.constants.end()) {
     const auto found = plan.pins.constants.find(op.inputs[2]);

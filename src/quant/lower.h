@@ -35,6 +35,7 @@ struct Decisions {
   std::set<size_t> per_tensor;  // operator indices of linears with one weight scale
   int64_t rounding = 0;         // value of the attribute `rounding`, for operators that have it
   std::map<ir::ValueId, Params> symmetric{};  // see Classes::Assigned
+  std::set<ir::ValueId> int4{};               // results of operators with weights of 4 bits
 
   /// Returns the parameters with which an operator of this width reads the value.
   [[nodiscard]] Params read(ir::ValueId id, bool wide) const {

@@ -94,6 +94,7 @@ std::vector<std::set<size_t>> candidates(const Graph& graph, const Plan& plan,
   for (size_t i = 0; i < graph.ops().size(); ++i) {
     const Op& op = graph.ops()[i];
     if (plan.ops[i].wide) continue;  // the 16-bit kernels have a multiplier per channel
+    if (decisions.int4.contains(op.output)) continue;  // as have weights of 4 bits
     if (op.kind != ir::OpKind::linear || plan.pins.constants.contains(op.inputs[1])) continue;
     const auto weights =
         weights_of(graph, op, plan.ops[i].result, plan, decisions, /*per_channel=*/false);

@@ -12,6 +12,7 @@
 #include "quant/expose.h"
 #include "quant/fused_activation.h"
 #include "quant/global_mean.h"
+#include "quant/int4.h"
 #include "quant/joint.h"
 #include "quant/lower.h"
 #include "quant/masked.h"
@@ -238,7 +239,8 @@ class Quantizer {
                        seen_.channel_means,
                        std::move(trial.decisions.per_tensor),
                        options_.single_rounding ? 1 : 0,
-                       std::move(assigned.symmetric)};
+                       std::move(assigned.symmetric),
+                       int4_results(graph_, trial.plan, options_)};
     THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
     return ok();
   }
@@ -375,6 +377,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   for (const Op& op : trial.lowered.graph.ops()) {
     if (trial.lowered.graph.type(op.output).dtype == ir::DType::kI16) ++report.wide_ops;
   }
+  if (options.int4) report_int4(float_graph, trial.plan, options, trial.lowered.graph, report);
   report.quality_seconds = seconds_since(quality_start);
   return QuantizedModel{std::move(trial.lowered.graph), std::move(report)};
 }

@@ -121,6 +121,9 @@ struct QuantizeOptions {
   /// Selects operators of the prepared graph that stay in float32; empty: none. Values between them
   /// are not quantized. An operator without a float32 result does not change.
   std::function<bool(const ir::Graph&, const ir::Op&)> keep_float;
+  /// Selects operators of the prepared graph whose weights get 4 bits; empty: none. Operators
+  /// without such a form keep 8 bits, and are reported.
+  std::function<bool(const ir::Graph&, const ir::Op&)> int4;
   ProgressFunction progress;  // may be empty
   /// Promotes the fewest further operators to 16-bit activations that reach the goal.
   std::optional<AccuracyGoal> goal;
@@ -171,7 +174,11 @@ struct QuantReport {
   int per_tensor_linears = 0;        // number of linears with one multiplier
   int wide_ops = 0;                  // operators of the integer graph with 16-bit results
   std::vector<WidthNote> kept_int8;  // remained int8 although 16 bits were requested
-  int64_t macs_without_effect = 0;   // of channels that passes::remove_channels removed
+  std::vector<WidthNote> kept_int8_weights;  // although 4 bits were requested
+  int int4_ops = 0;                          // operators with weights of 4 bits
+  int64_t int4_bytes = 0;  // of their weights and scales (a multiplier and shift per channel)
+  int64_t int4_as_int8_bytes = 0;   // the same with weights of 8 bits
+  int64_t macs_without_effect = 0;  // of channels that passes::remove_channels removed
   std::optional<GoalReport> goal;
   std::vector<Trial> trials;  // trials of QuantizeOptions::tune, in execution order
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "numerics/fixed_point.h"
 #include "numerics/int16.h"
@@ -67,9 +68,42 @@ double weight_scale(const Channel& channel, const Params& x) {
   return scale;
 }
 
-int8_t weight_code(float weight, double scale) {
+/// Range of the codes.
+struct CodeRange {
+  double min, max;
+};
+CodeRange code_range(int bits) {
+  if (bits == 4) return {-8, 7};
+  return {-kWeightCodeMax, kWeightCodeMax};
+}
+
+int8_t weight_code(float weight, double scale, const CodeRange& range) {
   const double code = std::nearbyint(static_cast<double>(weight) / scale);
-  return static_cast<int8_t>(std::clamp(code, -kWeightCodeMax, kWeightCodeMax));
+  return static_cast<int8_t>(std::clamp(code, range.min, range.max));
+}
+
+/// Returns the scale with the least squared error of codes with 4 bits, at least `finest`. Few
+/// codes represent most weights better if the largest weights are clipped: for normally distributed
+/// weights the best range ends at about 2.5 standard deviations.
+double int4_scale(std::span<const float> w, double finest) {
+  constexpr int kTrials = 80;  // the coarsest scale times 1, 0.99, ...
+  const CodeRange range = code_range(4);
+  const double coarsest = largest(w) / range.max;
+  double best = std::max(as_float(coarsest), finest);
+  double best_error = std::numeric_limits<double>::infinity();
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const double scale = as_float(coarsest * (1 - 0.01 * trial));
+    if (scale < finest) break;
+    double error = 0;
+    for (const float weight : w) {
+      const double difference = weight_code(weight, scale, range) * scale - double{weight};
+      error += difference * difference;
+    }
+    if (error >= best_error) continue;
+    best_error = error;
+    best = scale;
+  }
+  return best;
 }
 
 /// Returns the mean error of output channel `o` that is caused by rounding the weights.
@@ -166,11 +200,14 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
   const size_t channels = static_cast<size_t>(w.shape[0]);
   const size_t terms = w.data<float>().size() / channels;
   IntegerWeights result;
+  result.bits = request.bits;
+  const CodeRange range = code_range(request.bits);
   std::vector<Channel> all;
   for (size_t c = 0; c < channels; ++c) {
     const float add = request.bias == nullptr ? 0.0F : request.bias->data<float>()[c];
     all.push_back({w.data<float>().subspan(c * terms, terms), static_cast<double>(add)});
     result.scale.push_back(weight_scale(all.back(), request.x));
+    if (request.bits == 4) result.scale.back() = int4_scale(all.back().w, result.scale.back());
   }
   if (!request.per_channel) result.scale = {joint_scale(result.scale, all)};
   const ir::Shape per_scale = {static_cast<int64_t>(result.scale.size())};
@@ -182,7 +219,7 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
     const size_t entry = request.per_channel ? c : 0;
     const double scale = result.scale[entry];
     const auto codes = result.w.data<int8_t>().subspan(c * terms, terms);
-    for (size_t i = 0; i < terms; ++i) codes[i] = weight_code(all[c].w[i], scale);
+    for (size_t i = 0; i < terms; ++i) codes[i] = weight_code(all[c].w[i], scale, range);
     double bias = all[c].bias;
     if (request.bias != nullptr && !request.x_means.empty()) {
       bias -= mean_shift(request, c, all[c].w, codes, scale) * request.coverage;
@@ -230,6 +267,9 @@ Result<IntegerWeights> requantize_given_weights(const WeightRequest& request,
   for (size_t entry = 0; entry < result.scale.size(); ++entry) {
     THIMBLE_CHECK(set_multiplier(request, entry, entry, result));
   }
+  const bool fits = std::ranges::all_of(result.w.data<int8_t>(),
+                                        [](int8_t code) { return code >= -8 && code <= 7; });
+  if (request.bits == 4 && fits) result.bits = 4;
   return result;
 }
 

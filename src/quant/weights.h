@@ -12,7 +12,8 @@
 namespace thimble::quant {
 
 struct IntegerWeights {
-  ir::Tensor w;               // i8 in [-127, 127]
+  ir::Tensor w;               // i8 in [-127, 127]; in [-8, 7] with 4 bits
+  int bits = 8;               // 8, or 4
   std::vector<double> scale;  // exact in float32; one per output channel, or one
   ir::Tensor bias;            // i32 at scale s_x * s_w; i64 for 16-bit activations
   ir::Tensor mult, shift;     // i32, one per output channel, or one
@@ -30,6 +31,7 @@ struct WeightRequest {
   /// with a stride.
   double coverage = 1;
   bool per_channel = true;
+  int bits = 8;  // 4: codes in [-8, 7], with the scale that has the least squared error
 };
 
 /// Returns the finest scale with which the largest weight is 127; 0 if all weights are 0.
@@ -42,7 +44,7 @@ struct WeightRequest {
 /// Does the same as quantize_weights() for weights that PyTorch quantized. The quantized weights do
 /// not change, nor does a bias with scale s_x * s_w. `bias` has the quantized bias; null if
 /// request.bias is float or absent. A channel whose accumulator would exceed its limit gets a
-/// coarser scale.
+/// coarser scale. If request.bits is 4 and a weight is outside [-8, 7], the result has 8 bits.
 [[nodiscard]] Result<IntegerWeights> requantize_given_weights(const WeightRequest& request,
                                                               const QuantizedConstant& weights,
                                                               const QuantizedConstant* bias);

@@ -284,6 +284,7 @@ std::string quality_section(const ReportData& data) {
                         escape_html(op.source.target), location(op.source));
   }
   std::vector<quant::WidthNote> notes = quant.kept_int8;
+  notes.insert(notes.end(), quant.kept_int8_weights.begin(), quant.kept_int8_weights.end());
   if (quant.goal)
     notes.insert(notes.end(), quant.goal->promoted.begin(), quant.goal->promoted.end());
   if (!notes.empty()) {

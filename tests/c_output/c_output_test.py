@@ -1,10 +1,10 @@
 """One network as C gives the same bytes as its `.pte`, call after call, on the host and on boards.
 
-usage: c_output_test.py THIMBLE BUILD MODEL_DIR [--boards[=CORE,...]] [--io=TYPES | --float]
+usage: c_output_test.py THIMBLE BUILD MODEL_DIR [--boards[=CORE,...]] [--io=TYPES | --float] [--weights=int4]
 
 The C for three targets, with int8 and float inputs, compiles for four cores without a warning. With portable kernels it
 runs on the host. --boards also runs it on the cores' emulated boards, with their own kernels. --io gives inputs and outputs
-other types. --float compiles for two cores without quantization.
+other types, --weights other weights. --float compiles for two cores without quantization.
 """
 
 import hashlib
@@ -41,12 +41,12 @@ def element_bytes(dtype):
     return {"float32": 4, "int8": 1, "uint8": 1, "bool": 1, "int16": 2, "int32": 4, "int64": 8}[dtype]
 
 
-def check(program, builder, model, target, io, inputs, cores, boards, folder):
+def check(program, builder, model, target, io, inputs, cores, boards, folder, options=()):
     """`io` is None for a model that is not quantized."""
     name, label = model.name, f"{model.name} {target} {io}"
     quantization = ["--float"] if io is None else ["--calibrate", model / "calibrate.npz", "--io", io]
     report = thimble(program, "compile", model / f"{name}.pt2", "--target", target, *quantization, "--inputs", inputs,
-                     "--emit", "pte,c", "--out-dir", folder)
+                     "--emit", "pte,c", "--out-dir", folder, *options)
     series = inputs_of(model, report["inputs"], CALLS)
     calls = len(series[0][1]) if series else 1
     words = []
@@ -79,7 +79,7 @@ def check(program, builder, model, target, io, inputs, cores, boards, folder):
 
 def main():
     program, build, model = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
-    boards, types, builds = set(), None, BUILDS
+    boards, types, builds, options = set(), None, BUILDS, []
     for word in sys.argv[4:]:
         if word == "--float":
             builds = FLOAT_BUILDS
@@ -87,13 +87,17 @@ def main():
         if word.startswith("--io="):
             types = word.removeprefix("--io=")
             continue
+        if word.startswith("--weights="):
+            options.append(word)
+            continue
         assert word.startswith("--boards"), word
         boards = set(word.removeprefix("--boards").strip("=").split(",")) - {""} or set(CORES)
     for target, io, inputs, cores in builds:
         if boards and not boards & set(cores):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            check(program, Builder(build), model, target, types or io, inputs, cores, boards, pathlib.Path(folder))
+            check(program, Builder(build), model, target, types or io, inputs, cores, boards, pathlib.Path(folder),
+                  options)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,10 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/c_output_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR}
                    ${CMAKE_SOURCE_DIR}/tests/data/choices --boards=cortex-m55,cortex-m4)
   list(APPEND c_output_tests c_output_boards_choices)
+  add_test(NAME c_output_boards_int4
+           COMMAND python3 ${here}/c_output_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR}
+                   ${CMAKE_SOURCE_DIR}/models/dscnn_kws --boards=cortex-m55,cortex-m4 --weights=int4)
+  list(APPEND c_output_tests c_output_boards_int4)
   # Bytes in, 16-bit values out.
   add_test(NAME c_output_boards_io
            COMMAND python3 ${here}/c_output_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR}

@@ -2,7 +2,7 @@
 file(GLOB kernel_test_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cpp)
 thimble_test(kernels_test SOURCES ${kernel_test_sources} ${CMAKE_CURRENT_LIST_DIR}/../matrix/ledger.cpp
              DEPS thimble_kernels thimble_engines thimble_eval thimble_ir
-  APART samples_executorch.cpp samples_float.cpp samples_wide.cpp samples_rows.cpp wide_test.cpp scalar_test.cpp scalar_case.cpp matmul_mve_test.cpp matmul_mve_case.cpp dsp_test.cpp depthwise_mve_test.cpp move_test.cpp
+  APART samples_executorch.cpp samples_float.cpp samples_wide.cpp samples_rows.cpp wide_test.cpp scalar_test.cpp scalar_case.cpp matmul_mve_test.cpp matmul_mve_case.cpp dsp_test.cpp int4_case.cpp int4_test.cpp depthwise_mve_test.cpp move_test.cpp
   LABELS kernels fast)
 # A separate ctest entry, because thousands of damaged calls of each kernel take longer than all other cases together.
 if(THIMBLE_TESTS)

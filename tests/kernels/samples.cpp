@@ -16,6 +16,7 @@
 #include "tests/kernels/conv_case.h"
 #include "tests/kernels/depthwise_mve_case.h"
 #include "tests/kernels/dsp_case.h"
+#include "tests/kernels/int4_case.h"
 #include "tests/kernels/matmul_mve_case.h"
 #include "tests/kernels/scalar_case.h"
 
@@ -547,6 +548,13 @@ Invocation direct_sample(PteOp op, Random& random) {
     case PteOp::thimble_depthwise_dsp:
     case PteOp::thimble_linear_dsp:
       return dsp_sample(op, random);
+    case PteOp::thimble_conv2d_dsp_int4:
+    case PteOp::thimble_conv2d_mve_int4:
+    case PteOp::thimble_conv2d_scalar_int4:
+    case PteOp::thimble_linear_dsp_int4:
+    case PteOp::thimble_linear_mve_int4:
+    case PteOp::thimble_linear_scalar_int4:
+      return int4_sample(op, random);
     case PteOp::thimble_add16:
     case PteOp::thimble_avg_pool2d16:
     case PteOp::thimble_conv2d16:

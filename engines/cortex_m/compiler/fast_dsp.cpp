@@ -10,6 +10,7 @@
 #include "abi/pte_ops.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/packed.h"
+#include "engines/cortex_m/compiler/packed_filters.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
@@ -18,17 +19,6 @@ using abi::PteOp;
 
 /// Order in which SXTB16 splits four int8 values.
 constexpr size_t kOrder[4] = {0, 2, 1, 3};
-
-/// Returns 2^(32-right), where `right` is the right shift; 2 for a multiplier of 0 (any shift).
-int32_t scale(const Filter& filter) {
-  return filter.mult == 0 ? 2 : static_cast<int32_t>(int64_t{1} << (32 + filter.shift));
-}
-
-/// Returns true if the right shift is at least 2 and twice each sum fits 32 bits.
-bool has_dsp_scale(const Filter& filter) {
-  const bool shifts = filter.mult == 0 || filter.shift <= -2;
-  return shifts && std::abs(filter.bias) + 128 * filter.magnitude() < 1 << 30;
-}
 
 /// Half words hold 256 * b + a. Returns true if the sum of the second channel b fits 24 bits.
 bool fits_second(const Filter& a, const Filter& b) {
@@ -40,7 +30,7 @@ bool fits_second(const Filter& a, const Filter& b) {
 }
 
 bool fit_pairs(const std::vector<Filter>& filters) {
-  if (!std::all_of(filters.begin(), filters.end(), has_dsp_scale)) return false;
+  if (!std::all_of(filters.begin(), filters.end(), fits_dsp)) return false;
   for (size_t o = 0; o + 1 < filters.size(); o += 2) {
     if (!fits_second(filters[o], filters[o + 1])) return false;
   }
@@ -52,15 +42,6 @@ int code_at(const Filter& filter, size_t k) {
 }
 int16_t half(const Filter& a, const Filter& b, size_t k) {
   return static_cast<int16_t>(256 * code_at(b, k) + code_at(a, k));
-}
-
-/// Writes the scales at the end of a channel pair.
-void put_scales(const Filter& a, const Filter& b, PackedWriter* writer) {
-  writer->put(static_cast<int32_t>(2 * b.bias));
-  for (const Filter* filter : {&a, &b}) {
-    writer->put(filter->mult);
-    writer->put(scale(*filter));
-  }
 }
 
 void put_halves(const Filter& a, const Filter& b, PackedWriter* writer) {
@@ -77,7 +58,7 @@ void put_pairs(const std::vector<Filter>& filters, size_t first, PackedWriter* w
     const Filter& b = o + 1 < filters.size() ? filters[o + 1] : none;
     writer->put(static_cast<int32_t>(a.bias));
     put_halves(a, b, writer);
-    put_scales(a, b, writer);
+    put_dsp_scales(a, b, writer);
   }
 }
 
@@ -99,7 +80,7 @@ Constant pack_depthwise(const std::vector<Filter>& filters, const abi::WindowGeo
       }
     }
     for (size_t i = 0; i < 4; ++i) writer.put(four[i].mult);
-    for (size_t i = 0; i < 4; ++i) writer.put(scale(four[i]));
+    for (size_t i = 0; i < 4; ++i) writer.put(dsp_scale(four[i]));
   }
   return writer.take();
 }
@@ -122,8 +103,8 @@ Constant pack_linear_pairs(std::vector<Filter> filters) {
         }
       }
     }
-    put_scales(four[0], four[1], &writer);
-    put_scales(four[2], four[3], &writer);
+    put_dsp_scales(four[0], four[1], &writer);
+    put_dsp_scales(four[2], four[3], &writer);
   }
   put_pairs(filters, first, &writer);
   return writer.take();
@@ -134,7 +115,7 @@ std::optional<KernelCall> depthwise(const ir::Graph& graph, const ir::Op& op,
   if (op.get(ir::attr::groups) != geometry.in_c || geometry.in_c != geometry.out_c) return {};
   if (geometry.in_c % 4 != 0) return {};
   const std::vector<Filter> all = filters(graph, op);
-  if (!std::all_of(all.begin(), all.end(), has_dsp_scale)) return {};
+  if (!std::all_of(all.begin(), all.end(), fits_dsp)) return {};
   KernelCall call;
   call.op = PteOp::thimble_depthwise_dsp;
   call.arguments = {

@@ -12,41 +12,21 @@
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/pack.h"
 #include "engines/cortex_m/compiler/packed.h"
+#include "engines/cortex_m/compiler/packed_filters.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
 
 using abi::PteOp;
-using abi::ScalarChannel;
-
-/// Returns the right shift; with a multiplier of 0 any shift is correct.
-int32_t right_shift(const Filter& filter) {
-  return filter.mult == 0 ? 1 : -filter.shift;
-}
-
-bool fits(const Filter& filter) {
-  const int32_t shift = right_shift(filter);
-  return filter.mult >= 0 && shift >= 1 && shift <= abi::kScalarShiftMax &&
-         std::abs(filter.bias) + 128 * filter.magnitude() < abi::kScalarAccLimit;
-}
 
 bool all_fit(const std::vector<Filter>& filters) {
-  return std::all_of(filters.begin(), filters.end(), fits);
-}
-
-void put_channels(const std::vector<Filter>& filters, int64_t y_zero_point, PackedWriter* writer) {
-  for (const Filter& filter : filters) {
-    const int32_t shift = right_shift(filter);
-    const int64_t round = (2 * y_zero_point + 1) * (int64_t{1} << (shift - 1));
-    writer->put(ScalarChannel{static_cast<int32_t>(filter.bias), filter.mult,
-                              static_cast<int32_t>(round), shift});
-  }
+  return std::all_of(filters.begin(), filters.end(), fits_scalar);
 }
 
 /// Packs one filter after the other, each padded to `row` bytes.
 Constant pack_rows(const std::vector<Filter>& filters, int64_t y_zero_point, int64_t row) {
   PackedWriter writer;
-  put_channels(filters, y_zero_point, &writer);
+  put_scalar_channels(filters, y_zero_point, &writer);
   for (const Filter& filter : filters) {
     writer.put_all(filter.weights);
     for (auto k = static_cast<int64_t>(filter.weights.size()); k < row; ++k) writer.put(int8_t{0});
@@ -57,7 +37,7 @@ Constant pack_rows(const std::vector<Filter>& filters, int64_t y_zero_point, int
 /// Packs one tap of all filters after the other.
 Constant pack_taps(const std::vector<Filter>& filters, int64_t y_zero_point) {
   PackedWriter writer;
-  put_channels(filters, y_zero_point, &writer);
+  put_scalar_channels(filters, y_zero_point, &writer);
   for (size_t tap = 0; tap < filters[0].weights.size(); ++tap) {
     for (const Filter& filter : filters) writer.put(filter.weights[tap]);
   }

@@ -76,9 +76,13 @@ void zero_fill(int32_t* words, int32_t used) {
   words[1] = used == 1 ? 0 : words[1] & 0xFFFF;
 }
 
-}  // namespace
+/// As zero_fill() for a last word of bytes 16 * b + a + 8, in the order of the depth.
+void zero_fill_int4(int32_t* word, int32_t used) {
+  auto* const bytes = reinterpret_cast<uint8_t*>(word);
+  for (int32_t i = used; used != 0 && i < 4; ++i) bytes[i] = 8;
+}
 
-void make_conv2d_dsp(uint32_t index, Case& c) {
+void make_conv2d(uint32_t index, Case& c, int bits) {
   constexpr int32_t kDepths[] = {1, 2, 3, 4, 5, 8, 12, 16, 20, 28, 40};
   const Axis one = {1, 1, 1, 1, 1, 0};
   const bool pointwise = index % 3 == 0;
@@ -94,12 +98,18 @@ void make_conv2d_dsp(uint32_t index, Case& c) {
   describe(c, g);
   c.input<int8_t>(g.in_h * g.in_w * g.in_c);
   *c.input<abi::WindowGeometry>(1) = g;
-  const auto bytes = static_cast<int32_t>(abi::dsp_conv_weights_bytes(g));
-  const auto pair_words = static_cast<int32_t>(abi::dsp_conv_depth(g)) / 2 + 6;
+  const auto bytes = static_cast<int32_t>(bits == 4 ? abi::dsp_conv_int4_weights_bytes(g)
+                                                    : abi::dsp_conv_weights_bytes(g));
+  const auto pair_words = static_cast<int32_t>(abi::dsp_conv_depth(g)) * bits / 16 + 6;
   int32_t* weights = c.input<int32_t>(bytes / 4);
   for (int32_t o = 0; o < g.out_c; o += 2, weights += pair_words) {
     weights[0] = c.uniform(-20000, 20000);
-    zero_fill(weights + pair_words - 7, g.kernel_h * g.kernel_w * g.in_c % 4);
+    const int32_t used = g.kernel_h * g.kernel_w * g.in_c % 4;
+    if (bits == 4) {
+      zero_fill_int4(weights + pair_words - 6, used);
+    } else {
+      zero_fill(weights + pair_words - 7, used);
+    }
     int32_t* const tail = weights + pair_words - 5;
     tail[0] = c.uniform(-20000, 20000);
     put_scales(c, tail + 1, tail + 2);
@@ -107,6 +117,15 @@ void make_conv2d_dsp(uint32_t index, Case& c) {
   }
   c.scratch(static_cast<int32_t>(abi::dsp_conv_scratch_bytes(g)));
   c.output(g.out_h * g.out_w * g.out_c);
+}
+
+}  // namespace
+
+void make_conv2d_dsp(uint32_t index, Case& c) {
+  make_conv2d(index, c, 8);
+}
+void make_conv2d_dsp_int4(uint32_t index, Case& c) {
+  make_conv2d(index, c, 4);
 }
 
 void make_depthwise_dsp(uint32_t, Case& c) {
@@ -132,7 +151,9 @@ void make_depthwise_dsp(uint32_t, Case& c) {
   c.output(g.out_h * g.out_w * g.out_c);
 }
 
-void make_linear_dsp(uint32_t, Case& c) {
+namespace {
+
+void make_linear(Case& c, uint32_t bits) {
   abi::LinearGeometry g = {};
   g.rows = static_cast<uint32_t>(c.uniform(1, 3));
   g.in_features = static_cast<uint32_t>(4 * c.uniform(1, 20));
@@ -143,11 +164,12 @@ void make_linear_dsp(uint32_t, Case& c) {
   c.text() << "rows " << g.rows << ", in " << g.in_features << ", out " << g.out_features;
   c.input<int8_t>(static_cast<int32_t>(g.rows * g.in_features));
   *c.input<abi::LinearGeometry>(1) = g;
-  const auto bytes = static_cast<int32_t>(abi::dsp_linear_weights_bytes(g));
+  const auto bytes = static_cast<int32_t>(bits == 4 ? abi::dsp_linear_int4_weights_bytes(g)
+                                                    : abi::dsp_linear_weights_bytes(g));
   int32_t* weights = c.input<int32_t>(bytes / 4);
   for (uint32_t left = g.out_features; left != 0;) {
     const uint32_t pairs = left < 3 ? 1 : 2;
-    int32_t* tail = weights + pairs + pairs * g.in_features / 2;
+    int32_t* tail = weights + pairs + pairs * g.in_features * bits / 16;
     for (uint32_t pair = 0; pair < pairs; ++pair, tail += 5) {
       weights[pair] = c.uniform(-20000, 20000);
       tail[0] = c.uniform(-20000, 20000);
@@ -158,6 +180,15 @@ void make_linear_dsp(uint32_t, Case& c) {
     left = left < 4 ? 0 : left - 4;
   }
   c.output(static_cast<int32_t>(g.rows * g.out_features));
+}
+
+}  // namespace
+
+void make_linear_dsp(uint32_t, Case& c) {
+  make_linear(c, 8);
+}
+void make_linear_dsp_int4(uint32_t, Case& c) {
+  make_linear(c, 4);
 }
 
 }  // namespace thimble::firmware

@@ -13,12 +13,14 @@
 namespace thimble::firmware {
 namespace {
 
-void pack(Case& c, uint32_t channels, uint32_t depth) {
-  const int64_t bytes = abi::matmul_bytes(channels, depth);
+/// With 4 bits, bytes of random weights; the padding is 0.
+void pack(Case& c, uint32_t channels, uint32_t depth, int bits) {
+  const int64_t bytes =
+      bits == 4 ? abi::matmul_int4_bytes(channels, depth) : abi::matmul_bytes(channels, depth);
   auto* const packed = c.input<int8_t>(static_cast<int32_t>(bytes));
   auto* const quads = reinterpret_cast<abi::MatmulQuad*>(packed);
   const uint32_t count = abi::matmul_quads(channels);
-  int32_t least = 5;  // avoids results that are all 0 or all at the bounds
+  int32_t least = bits == 4 ? 2 : 5;  // avoids results that are all 0 or all at the bounds
   for (uint32_t n = depth; n > 4; n /= 4) ++least;
   for (uint32_t q = 0; q < count; ++q) {
     for (uint32_t lane = 0; lane < 4; ++lane) {
@@ -32,6 +34,12 @@ void pack(Case& c, uint32_t channels, uint32_t depth) {
   std::memset(weights, 0, static_cast<size_t>(packed + bytes - weights));
   for (uint32_t channel = 0; channel < channels; ++channel) {
     for (uint32_t k = 0; k < depth; ++k) {
+      if (bits == 4) {
+        const uint32_t at = abi::matmul_int4_offset(channel, k, depth);
+        const uint32_t nibble = (c.next() >> 9) % 16 << (channel % 4 < 2 ? 0 : 4);
+        weights[at] = static_cast<int8_t>(weights[at] | static_cast<int8_t>(nibble));
+        continue;
+      }
       weights[abi::matmul_weight_offset(channel, k, depth)] = static_cast<int8_t>(c.next() >> 9);
     }
   }
@@ -64,9 +72,7 @@ Axis axis(Case& c, int32_t kernel, int32_t stride, int32_t in_max) {
           static_cast<uint8_t>(dilation), static_cast<uint8_t>(before)};
 }
 
-}  // namespace
-
-void make_conv2d_mve(uint32_t index, Case& c) {
+void make_conv2d(uint32_t index, Case& c, int bits) {
   // Half of the cases have 1x1 windows, for which the kernel has most code paths.
   const int32_t kernel_h = index % 2 == 0 ? 1 : c.uniform(1, 4);
   const int32_t kernel_w = index % 2 == 0 ? 1 : c.uniform(1, 4);
@@ -84,7 +90,7 @@ void make_conv2d_mve(uint32_t index, Case& c) {
   c.input<int8_t>(g.in_h * g.in_w * in_c);
   std::memcpy(c.input<abi::WindowGeometry>(1), &g, sizeof g);
   const auto depth = static_cast<uint32_t>(kernel_h * kernel_w * in_c);
-  pack(c, g.out_c, depth);
+  pack(c, g.out_c, depth, bits);
   c.scratch(static_cast<int32_t>(abi::conv2d_mve_scratch_bytes(depth, depth / h.kernel)));
   c.output(g.out_h * g.out_w * out_c);
   c.text() << g.in_h << "x" << g.in_w << "x" << in_c << " to " << g.out_h << "x" << g.out_w << "x"
@@ -93,7 +99,7 @@ void make_conv2d_mve(uint32_t index, Case& c) {
            << g.pad_left;
 }
 
-void make_linear_mve(uint32_t index, Case& c) {
+void make_linear(uint32_t index, Case& c, int bits) {
   const int32_t rows = index % 2 == 0 ? 1 : c.uniform(1, 9);
   const int32_t depth = c.uniform(0, 1) == 0 ? 16 * c.uniform(1, 12) : c.uniform(1, 150);
   const int32_t channels = c.uniform(0, 1) == 0 ? 8 * c.uniform(1, 4) : c.uniform(1, 40);
@@ -104,9 +110,24 @@ void make_linear_mve(uint32_t index, Case& c) {
   set_bounds(c, g);
   c.input<int8_t>(rows * depth);
   std::memcpy(c.input<abi::LinearGeometry>(1), &g, sizeof g);
-  pack(c, g.out_features, g.in_features);
+  pack(c, g.out_features, g.in_features, bits);
   c.output(rows * channels);
   c.text() << rows << " rows, " << depth << " to " << channels;
+}
+
+}  // namespace
+
+void make_conv2d_mve(uint32_t index, Case& c) {
+  make_conv2d(index, c, 8);
+}
+void make_conv2d_mve_int4(uint32_t index, Case& c) {
+  make_conv2d(index, c, 4);
+}
+void make_linear_mve(uint32_t index, Case& c) {
+  make_linear(index, c, 8);
+}
+void make_linear_mve_int4(uint32_t index, Case& c) {
+  make_linear(index, c, 4);
 }
 
 }  // namespace thimble::firmware

@@ -54,6 +54,7 @@ Result<ValueId> weighted_rule(RuleCall& call) {
     attrs.set(ir::attr::x_zp, int64_t{x.zero_point});
     attrs.set(ir::attr::y_zp, int64_t{y.zero_point});
   }
+  if (weights->bits == 4) attrs.set(ir::attr::weight_bits, int64_t{4});
   call.set_clamp(attrs);
   return call.add(integer_kind(op.kind, call.wide()), {x_id, w, bias, mult, shift}, attrs);
 }

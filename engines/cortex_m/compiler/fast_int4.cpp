@@ -1,0 +1,208 @@
+// Packed forms of convolutions and linear layers whose weights have 4 bits (attribute weight_bits):
+// the forms of Helium, of the DSP extension and of cores without either, with half of the bytes.
+// Depthwise convolutions and groups have no such form; the forms with 8 bits store their weights.
+
+#include <algorithm>
+
+#include "abi/int4.h"
+#include "abi/matmul_dsp.h"
+#include "abi/matmul_mve.h"
+#include "abi/matmul_scalar.h"
+#include "abi/ops/conv.h"
+#include "abi/ops/linear.h"
+#include "abi/params/linear.h"
+#include "abi/params/window.h"
+#include "abi/pte_ops.h"
+#include "engines/cortex_m/compiler/fast.h"
+#include "engines/cortex_m/compiler/packed.h"
+#include "engines/cortex_m/compiler/packed_filters.h"
+
+namespace thimble::engine::cortex_m {
+namespace {
+
+using abi::PteOp;
+
+bool has_int4_weights(const ir::Op& op) {
+  if (op.get(ir::attr::weight_bits) != 4) return false;
+  return op.kind != ir::OpKind::qconv2d || op.get(ir::attr::groups) == 1;
+}
+
+int32_t weight_at(const Filter& filter, size_t k) {
+  return k < filter.weights.size() ? int32_t{filter.weights[k]} : 0;
+}
+
+/// Returns the filter, or one without weights after the last.
+Filter filter_or_none(const std::vector<Filter>& all, size_t channel) {
+  return channel < all.size() ? all[channel] : Filter{};
+}
+
+Constant pack_mve(const std::vector<Filter>& all) {
+  const auto channels = static_cast<uint32_t>(all.size());
+  const auto depth = static_cast<uint32_t>(all[0].weights.size());
+  PackedWriter writer;
+  put_matmul_quads(all, &writer);
+  writer.align(abi::kMatmulLanes);
+  std::vector<uint8_t> pairs(size_t{abi::matmul_quads(channels)} * 2 * abi::matmul_padded(depth) +
+                             abi::kMatmulReadAhead);
+  for (uint32_t channel = 0; channel < channels; ++channel) {
+    if (channel % 4 >= 2) continue;  // the high weights
+    const Filter high = filter_or_none(all, channel + 2);
+    for (uint32_t k = 0; k < depth; ++k) {
+      pairs[abi::matmul_int4_offset(channel, k, depth)] =
+          abi::int4_pair(weight_at(all[channel], k), weight_at(high, k));
+    }
+  }
+  writer.put_all(pairs);
+  return writer.take();
+}
+
+/// The byte of depth k of two channels.
+uint8_t offset_pair(const Filter& a, const Filter& b, size_t k) {
+  return abi::int4_offset_pair(weight_at(a, k), weight_at(b, k));
+}
+
+void put_dsp_pairs(const std::vector<Filter>& all, size_t first, PackedWriter* writer) {
+  for (size_t o = first; o < all.size(); o += 2) {
+    const Filter b = filter_or_none(all, o + 1);
+    writer->put(static_cast<int32_t>(all[o].bias));
+    const size_t depth = (all[o].weights.size() + 3) / 4 * 4;
+    for (size_t k = 0; k < depth; ++k) writer->put(offset_pair(all[o], b, k));
+    put_dsp_scales(all[o], b, writer);
+  }
+}
+
+Constant pack_dsp_conv(const std::vector<Filter>& all) {
+  PackedWriter writer;
+  put_dsp_pairs(all, 0, &writer);
+  return writer.take();
+}
+
+Constant pack_dsp_linear(std::vector<Filter> all) {
+  if (all.size() % 4 == 3) all.emplace_back();
+  const size_t depth = all[0].weights.size();
+  PackedWriter writer;
+  size_t first = 0;
+  for (; first + 4 <= all.size(); first += 4) {
+    const Filter* const four = &all[first];
+    writer.put(static_cast<int32_t>(four[0].bias));
+    writer.put(static_cast<int32_t>(four[2].bias));
+    for (size_t k = 0; k < depth; k += 4) {
+      for (const size_t pair : {size_t{0}, size_t{2}}) {
+        for (size_t i = k; i < k + 4; ++i) {
+          writer.put(offset_pair(four[pair], four[pair + 1], i));
+        }
+      }
+    }
+    put_dsp_scales(four[0], four[1], &writer);
+    put_dsp_scales(four[2], four[3], &writer);
+  }
+  put_dsp_pairs(all, first, &writer);
+  return writer.take();
+}
+
+Constant pack_scalar(const std::vector<Filter>& all, int64_t y_zero_point) {
+  PackedWriter writer;
+  put_scalar_channels(all, y_zero_point, &writer);
+  const auto row =
+      static_cast<size_t>(abi::scalar_row(static_cast<int64_t>(all[0].weights.size())));
+  for (size_t o = 0; o < all.size(); o += 2) {
+    const Filter high = filter_or_none(all, o + 1);
+    for (size_t k = 0; k < row; ++k) {
+      writer.put(abi::int4_pair(weight_at(all[o], k), weight_at(high, k)));
+    }
+  }
+  return writer.take();
+}
+
+/// The fast kernels compute 16 times the sum of one channel of a pair.
+bool fits_sixteenfold(const Filter& filter) {
+  return 128 * filter.magnitude() < int64_t{1} << 27;
+}
+bool fits_dsp_int4(const Filter& filter) {
+  return fits_dsp(filter) && fits_sixteenfold(filter);
+}
+
+std::optional<KernelCall> conv_call(const ir::Op& op, PteOp pte_op,
+                                    const abi::WindowGeometry& geometry, Constant weights,
+                                    int64_t scratch) {
+  KernelCall call;
+  call.op = pte_op;
+  call.arguments = {ValueRef{op.inputs[0]},
+                    packed_constant<abi::op_info::thimble_conv2d_mve>(geometry), std::move(weights),
+                    Scratch{scratch}};
+  return call;
+}
+
+std::optional<KernelCall> linear_call(const ir::Op& op, PteOp pte_op,
+                                      const abi::LinearGeometry& geometry, Constant weights) {
+  KernelCall call;
+  call.op = pte_op;
+  call.arguments = {ValueRef{op.inputs[0]},
+                    packed_constant<abi::op_info::thimble_linear_mve>(geometry),
+                    std::move(weights)};
+  return call;
+}
+
+}  // namespace
+
+std::optional<KernelCall> int4_mve_conv2d(const ir::Graph& graph, const ir::Op& op) {
+  if (!has_int4_weights(op)) return {};
+  const std::optional<abi::WindowGeometry> g = window_geometry(graph, op);
+  if (!g) return {};
+  const std::vector<Filter> all = filters(graph, op);
+  if (!fits_mve(all, op) || !std::ranges::all_of(all, fits_sixteenfold)) return {};
+  const auto depth = static_cast<uint32_t>(all[0].weights.size());
+  return conv_call(op, PteOp::thimble_conv2d_mve_int4, *g, pack_mve(all),
+                   abi::conv2d_mve_scratch_bytes(depth, depth / g->kernel_h));
+}
+
+std::optional<KernelCall> int4_mve_linear(const ir::Graph& graph, const ir::Op& op) {
+  if (!has_int4_weights(op)) return {};
+  const std::optional<abi::LinearGeometry> g = linear_geometry(graph, op);
+  if (!g) return {};
+  const std::vector<Filter> all = filters(graph, op);
+  if (!fits_mve(all, op) || !std::ranges::all_of(all, fits_sixteenfold)) return {};
+  return linear_call(op, PteOp::thimble_linear_mve_int4, *g, pack_mve(all));
+}
+
+std::optional<KernelCall> int4_dsp_conv2d(const ir::Graph& graph, const ir::Op& op) {
+  if (!has_int4_weights(op)) return {};
+  const std::optional<abi::WindowGeometry> g = window_geometry(graph, op);
+  if (!g) return {};
+  const std::vector<Filter> all = filters(graph, op);
+  if (!std::ranges::all_of(all, fits_dsp_int4)) return {};
+  return conv_call(op, PteOp::thimble_conv2d_dsp_int4, *g, pack_dsp_conv(all),
+                   abi::dsp_conv_scratch_bytes(*g));
+}
+
+std::optional<KernelCall> int4_dsp_linear(const ir::Graph& graph, const ir::Op& op) {
+  if (!has_int4_weights(op)) return {};
+  const std::optional<abi::LinearGeometry> g = linear_geometry(graph, op);
+  if (!g || g->in_features % 4 != 0) return {};
+  const std::vector<Filter> all = filters(graph, op);
+  if (!std::ranges::all_of(all, fits_dsp_int4)) return {};
+  return linear_call(op, PteOp::thimble_linear_dsp_int4, *g, pack_dsp_linear(all));
+}
+
+std::optional<KernelCall> int4_scalar_conv2d(const ir::Graph& graph, const ir::Op& op) {
+  if (!has_int4_weights(op)) return {};
+  const std::optional<abi::WindowGeometry> g = window_geometry(graph, op);
+  if (!g) return {};
+  const std::vector<Filter> all = filters(graph, op);
+  if (!std::ranges::all_of(all, fits_scalar)) return {};
+  const int64_t row = abi::scalar_row(static_cast<int64_t>(all[0].weights.size()));
+  return conv_call(op, PteOp::thimble_conv2d_scalar_int4, *g,
+                   pack_scalar(all, op.get(ir::attr::y_zp)), abi::kScalarPixels * row);
+}
+
+std::optional<KernelCall> int4_scalar_linear(const ir::Graph& graph, const ir::Op& op) {
+  if (!has_int4_weights(op)) return {};
+  const std::optional<abi::LinearGeometry> g = linear_geometry(graph, op);
+  if (!g) return {};
+  const std::vector<Filter> all = filters(graph, op);
+  if (!std::ranges::all_of(all, fits_scalar)) return {};
+  return linear_call(op, PteOp::thimble_linear_scalar_int4, *g,
+                     pack_scalar(all, op.get(ir::attr::y_zp)));
+}
+
+}  // namespace thimble::engine::cortex_m

@@ -1,0 +1,21 @@
+#include "kernels/mve/int4_layer.h"
+
+#if THIMBLE_HAS_MVE
+#include "kernels/mve/matmul_layer_impl.h"
+
+namespace thimble::kernels::mve {
+
+template AnyMatmulLayer<Int4Weights>::AnyMatmulLayer(const void*, uint32_t, uint32_t,
+                                                     const Bounds&);
+template void AnyMatmulLayer<Int4Weights>::begin(PixelBlocks*) const;
+template void AnyMatmulLayer<Int4Weights>::begin(WindowBlock*) const;
+template uint32_t AnyMatmulLayer<Int4Weights>::multiply_many(const int8_t*, int8_t*,
+                                                             uint32_t) const;
+template void AnyMatmulLayer<Int4Weights>::multiply_one(const int8_t*, int8_t*) const;
+template void AnyMatmulLayer<Int4Weights>::multiply_with_rest(PixelBlocks*,
+                                                              void (*)(PixelBlocks*)) const;
+template void AnyMatmulLayer<Int4Weights>::multiply_with_rest(WindowBlock*,
+                                                              void (*)(WindowBlock*)) const;
+
+}  // namespace thimble::kernels::mve
+#endif

@@ -1,0 +1,146 @@
+// Decompiles convolutions and linear layers with weights of 4 bits (abi/int4.h).
+
+#include <bit>
+
+#include "abi/int4.h"
+#include "abi/matmul_dsp.h"
+#include "abi/matmul_mve.h"
+#include "abi/matmul_scalar.h"
+#include "abi/params/window.h"
+#include "emit/decompile_packed.h"
+
+namespace thimble::emit {
+namespace {
+
+using ir::ValueId;
+
+uint8_t byte_at(const Bytes& bytes, size_t at) {
+  return static_cast<uint8_t>(bytes[at]);
+}
+
+Result<UnpackedFilters> read_mve(const Bytes& bytes, int64_t count, int64_t depth) {
+  const auto channels = static_cast<uint32_t>(count);
+  const auto depth32 = static_cast<uint32_t>(depth);
+  const auto size = static_cast<int64_t>(bytes.size());
+  if (count < 1 || depth < 1 || depth > size || count > size ||
+      size < abi::matmul_int4_bytes(channels, depth32)) {
+    return bad_input("its weights end too early");
+  }
+  const size_t header = abi::matmul_header_bytes(abi::matmul_quads(channels));
+  UnpackedFilters filters;
+  filters.weight_bits = 4;
+  for (uint32_t channel = 0; channel < channels; ++channel) {
+    abi::MatmulQuad quad;
+    std::memcpy(&quad, bytes.data() + channel / 4 * sizeof quad, sizeof quad);
+    filters.bias.push_back(quad.bias[channel % 4]);
+    filters.mult.push_back(quad.mult[channel % 4]);
+    filters.shift.push_back(quad.shift[channel % 4]);
+    for (uint32_t k = 0; k < depth32; ++k) {
+      const uint8_t pair = byte_at(bytes, header + abi::matmul_int4_offset(channel, k, depth32));
+      filters.weights.push_back(
+          static_cast<int8_t>(channel % 4 < 2 ? abi::int4_low(pair) : abi::int4_high(pair)));
+    }
+  }
+  return filters;
+}
+
+/// Appends two filters of `depth` weights. `ends`: as at the end of a pair of conv2d_dsp.
+void append_dsp_pair(int32_t bias, const std::vector<uint8_t>& pairs, const int32_t* ends,
+                     int64_t depth, UnpackedFilters* filters) {
+  filters->bias.push_back(bias);
+  filters->bias.push_back(ends[0] / 2);
+  for (const int which : {0, 1}) {
+    for (size_t k = 0; k < static_cast<size_t>(depth); ++k) {
+      filters->weights.push_back(static_cast<int8_t>(which == 0 ? abi::int4_offset_low(pairs[k])
+                                                                : abi::int4_high(pairs[k])));
+    }
+    filters->mult.push_back(ends[1 + 2 * which]);
+    const int bits = std::countr_zero(static_cast<uint32_t>(ends[2 + 2 * which]));
+    filters->shift.push_back(std::clamp(bits, 1, 30) - 32);
+  }
+}
+
+Status read_dsp_pairs(PackedReader* packed, int64_t count, int64_t depth,
+                      UnpackedFilters* filters) {
+  while (static_cast<int64_t>(filters->bias.size()) < count) {
+    THIMBLE_TRY(const std::vector<int32_t> bias, packed->array<int32_t>(1));
+    THIMBLE_TRY(const std::vector<uint8_t> pairs, packed->array<uint8_t>((depth + 3) / 4 * 4));
+    THIMBLE_TRY(const std::vector<int32_t> ends, packed->array<int32_t>(5));
+    append_dsp_pair(bias[0], pairs, ends.data(), depth, filters);
+  }
+  return ok();
+}
+
+Result<UnpackedFilters> read_dsp_conv(const Bytes& bytes, int64_t count, int64_t depth) {
+  PackedReader packed(bytes);
+  UnpackedFilters filters;
+  filters.weight_bits = 4;
+  THIMBLE_CHECK(read_dsp_pairs(&packed, count, depth, &filters));
+  return filters;
+}
+
+Result<UnpackedFilters> read_dsp_linear(const Bytes& bytes, int64_t count, int64_t depth) {
+  if (depth % 4 != 0) return bad_input("its row length is not a multiple of 4");
+  PackedReader packed(bytes);
+  UnpackedFilters filters;
+  filters.weight_bits = 4;
+  while (static_cast<int64_t>(filters.bias.size()) + 3 <= count) {
+    THIMBLE_TRY(const std::vector<int32_t> bias, packed.array<int32_t>(2));
+    THIMBLE_TRY(const std::vector<uint8_t> pairs, packed.array<uint8_t>(2 * depth));
+    THIMBLE_TRY(const std::vector<int32_t> ends, packed.array<int32_t>(10));
+    for (size_t pair = 0; pair < 2; ++pair) {
+      std::vector<uint8_t> own;  // the words of the two pairs alternate
+      for (size_t k = 4 * pair; k < pairs.size(); k += 8) {
+        own.insert(own.end(), pairs.begin() + static_cast<std::ptrdiff_t>(k),
+                   pairs.begin() + static_cast<std::ptrdiff_t>(k) + 4);
+      }
+      append_dsp_pair(bias[pair], own, &ends[5 * pair], depth, &filters);
+    }
+  }
+  THIMBLE_CHECK(read_dsp_pairs(&packed, count, depth, &filters));
+  return filters;
+}
+
+Result<UnpackedFilters> read_scalar(const Bytes& bytes, int64_t count, int64_t depth) {
+  PackedReader packed(bytes);
+  UnpackedFilters filters;
+  filters.weight_bits = 4;
+  THIMBLE_TRY(const std::vector<abi::ScalarChannel> channels,
+              packed.array<abi::ScalarChannel>(count));
+  const int64_t row = abi::scalar_row(depth);
+  THIMBLE_TRY(const std::vector<uint8_t> pairs, packed.array<uint8_t>((count + 1) / 2 * row));
+  for (size_t o = 0; o < channels.size(); ++o) {
+    filters.bias.push_back(channels[o].bias);
+    filters.mult.push_back(channels[o].mult);
+    filters.shift.push_back(-std::clamp(channels[o].shift, 1, abi::kScalarShiftMax));
+    for (size_t k = 0; k < static_cast<size_t>(depth); ++k) {
+      const uint8_t pair = pairs[o / 2 * static_cast<size_t>(row) + k];
+      filters.weights.push_back(
+          static_cast<int8_t>(o % 2 == 0 ? abi::int4_low(pair) : abi::int4_high(pair)));
+    }
+  }
+  return filters;
+}
+
+}  // namespace
+
+DecompileFn* find_int4_op(abi::PteOp op) {
+  switch (op) {
+    case abi::PteOp::thimble_conv2d_dsp_int4:
+      return +[](DecompilerCall* call) { return decompile_packed_conv(call, read_dsp_conv); };
+    case abi::PteOp::thimble_conv2d_mve_int4:
+      return +[](DecompilerCall* call) { return decompile_packed_conv(call, read_mve); };
+    case abi::PteOp::thimble_conv2d_scalar_int4:
+      return +[](DecompilerCall* call) { return decompile_packed_conv(call, read_scalar); };
+    case abi::PteOp::thimble_linear_dsp_int4:
+      return +[](DecompilerCall* call) { return decompile_packed_linear(call, read_dsp_linear); };
+    case abi::PteOp::thimble_linear_mve_int4:
+      return +[](DecompilerCall* call) { return decompile_packed_linear(call, read_mve); };
+    case abi::PteOp::thimble_linear_scalar_int4:
+      return +[](DecompilerCall* call) { return decompile_packed_linear(call, read_scalar); };
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace thimble::emit
