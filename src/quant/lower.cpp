@@ -356,6 +356,10 @@ Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId resu
   request.x = decisions.read(op.inputs[0], request.y.wide);
   request.x_means = decisions.channel_means[index(op.inputs[0])];
   request.per_channel = per_channel;
+  const auto bias_error = decisions.bias_error.find(op.output);
+  if (bias_error != decisions.bias_error.end()) request.bias_error = bias_error->second;
+  const auto adapted = decisions.adapted.find(op.output);
+  if (adapted != decisions.adapted.end()) request.adapted = &adapted->second;
   const auto pinned = plan.pins.constants.find(op.inputs[1]);
   if (pinned != plan.pins.constants.end()) {
     const auto found = plan.pins.constants.find(op.inputs[2]);

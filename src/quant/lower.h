@@ -35,6 +35,10 @@ struct Decisions {
   std::set<size_t> per_tensor;  // operator indices of linears with one weight scale
   int64_t rounding = 0;         // value of the attribute `rounding`, for operators that have it
   std::map<ir::ValueId, Params> symmetric{};  // see Classes::Assigned
+  /// Weights that are not rounded to the nearest code, by result of their operator.
+  std::map<ir::ValueId, AdaptedWeights> adapted{};
+  /// Mean errors that biases remove (output_bias.h), by result of the operator.
+  std::map<ir::ValueId, std::vector<double>> bias_error{};
 
   /// Returns the parameters with which an operator of this width reads the value.
   [[nodiscard]] Params read(ir::ValueId id, bool wide) const {

@@ -182,11 +182,18 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
     const size_t entry = request.per_channel ? c : 0;
     const double scale = result.scale[entry];
     const auto codes = result.w.data<int8_t>().subspan(c * terms, terms);
-    for (size_t i = 0; i < terms; ++i) codes[i] = weight_code(all[c].w[i], scale);
     double bias = all[c].bias;
-    if (request.bias != nullptr && !request.x_means.empty()) {
+    if (request.adapted != nullptr) {
+      std::ranges::copy(request.adapted->codes.data<int8_t>().subspan(c * terms, terms),
+                        codes.begin());
+      if (request.bias != nullptr) bias -= request.adapted->shift[c];
+    } else {
+      for (size_t i = 0; i < terms; ++i) codes[i] = weight_code(all[c].w[i], scale);
+    }
+    if (request.adapted == nullptr && request.bias != nullptr && !request.x_means.empty()) {
       bias -= mean_shift(request, c, all[c].w, codes, scale) * request.coverage;
     }
+    if (request.bias != nullptr && !request.bias_error.empty()) bias -= request.bias_error[c];
     const double most = limits_of(request.x).accumulator;
     set_bias(result.bias, c, std::clamp(bias / (request.x.scale * scale), -most, most));
     THIMBLE_CHECK(set_multiplier(request, c, entry, result));

@@ -18,6 +18,12 @@ struct IntegerWeights {
   ir::Tensor mult, shift;     // i32, one per output channel, or one
 };
 
+/// Rounded weights of one operator (adaptive_rounding.h).
+struct AdaptedWeights {
+  ir::Tensor codes;           // i8, shape of the weights
+  std::vector<double> shift;  // by output channel: mean of the error of the result
+};
+
 struct WeightRequest {
   const ir::Tensor* w = nullptr;     // f32 [O, I/groups, ...]
   const ir::Tensor* bias = nullptr;  // f32 [O]; null if the operator has no bias
@@ -30,6 +36,8 @@ struct WeightRequest {
   /// with a stride.
   double coverage = 1;
   bool per_channel = true;
+  const AdaptedWeights* adapted = nullptr;  // null: the nearest codes
+  std::span<const double> bias_error;  // mean error of the result, by output channel; may be empty
 };
 
 /// Returns the finest scale with which the largest weight is 127; 0 if all weights are 0.
