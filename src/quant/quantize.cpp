@@ -307,7 +307,7 @@ class Quantizer {
   /// Rounds weights together (adaptive_rounding.h) and corrects the last biases (output_bias.h), if
   /// that increases the SQNR on the samples that were held back.
   Status adapt(Variant& trial, QuantReport& report) const {
-    if (rows_.empty()) return ok();
+    if (!samples_ || options_.joint != nullptr || held_samples() == 0) return ok();
     report_progress(options_.progress, "rounding weights");
     const QualityRequest request{held_samples(), options_.threads};
     const RealOutputs reference = float_outputs(graph_, *samples_, request);
@@ -327,8 +327,11 @@ class Quantizer {
       trial.lowered = std::move(lowered);
       return true;
     };
-    THIMBLE_TRY(decisions.adapted, adapted_weights(trial));
-    THIMBLE_TRY(const bool rounded, attempt(std::move(decisions)));
+    bool rounded = false;
+    if (!rows_.empty()) {
+      THIMBLE_TRY(decisions.adapted, adapted_weights(trial));
+      THIMBLE_TRY(rounded, attempt(std::move(decisions)));
+    }
     decisions = trial.decisions;
     decisions.bias_error = output_bias_errors({graph_, trial.plan, trial.lowered, *samples_,
                                                held_samples(), bias_samples(), options_.threads});
