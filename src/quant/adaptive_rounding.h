@@ -13,7 +13,7 @@
 // columns / (columns + terms). The rounding of the operand adds s_x^2 / 12 to the diagonal.
 //
 // A weight of 0 remains 0, so that pruned channels remain removable. A code is at most 2 steps from
-// the nearest one, and the sum of the magnitudes is at most the one that the scale was chosen for, so
+// the nearest one. The sum of the magnitudes is at most the one that the scale was chosen for, so
 // that no accumulator overflows. Scales do not change.
 
 #include <span>
