@@ -117,6 +117,7 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   }
   options.equalize = arguments.equalize;
   options.tune = arguments.tune;
+  options.effort = arguments.effort;
   options.pareto = arguments.pareto;
   options.owns_inputs = arguments.inputs == "arena";
   options.external_weights = arguments.npu_weights == "named";
@@ -229,6 +230,9 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
   add_kernel_code_option(verb, &a.kernel_code);
   verb.flag("--tune,!--no-tune", a.tune,
             "Try equalization and observers per value; keep those that increase the SQNR");
+  verb.option("--effort", a.effort,
+              "Time for rounding the weights; 0 rounds each one to the nearest code")
+      .one_of({"0", "1", "2", "3"});
   verb.option("--kernels", a.kernels, "C++ file that lists the kernels the .pte calls");
   verb.option("--kernels-dir", a.kernels_dir,
               "Folder for kernels_used.cpp and kernels_used.cmake, which a firmware links");

@@ -389,7 +389,13 @@ Arithmetic arithmetic_of(const CompileOptions& options, const engine::Part& part
   // 16-bit words, from which no kernel reads rows.
   spec.tied_tables = !stock && part.engines.empty() && part.cpu->isa != abi::Isa::kDsp;
   apply_preferences(part, &spec);
-  return {spec, *options.observer, *options.equalize, *options.tune, *options.wide_activations};
+  return {spec,
+          *options.observer,
+          *options.equalize,
+          *options.tune,
+          *options.wide_activations,
+          options.effort,
+          options.choose_observer};
 }
 
 namespace {
@@ -423,16 +429,18 @@ Status run_integer_passes(std::span<const std::string> skipped, quant::Quantized
   }
   quant::QuantReport& report = quantized->report;
   std::vector<quant::OpQuality> kept;
-  std::optional<size_t> weakest;
+  std::optional<size_t> weakest, largest_loss;
   for (size_t i = 0; i < report.ops.size(); ++i) {
     const auto found = ids.find(before.value(report.ops[i].value).name);
     if (found == ids.end()) continue;
     if (report.weakest == i) weakest = kept.size();
+    if (report.largest_loss == i) largest_loss = kept.size();
     kept.push_back(report.ops[i]);
     kept.back().value = found->second;
   }
   report.ops = std::move(kept);
   report.weakest = weakest;
+  report.largest_loss = largest_loss;
   return ok();
 }
 
@@ -460,6 +468,9 @@ Result<quant::QuantizeOptions> quantize_options_of(const FloatModel& model, cons
   }
   quantize_options.equalize = arithmetic.equalize;
   quantize_options.tune = arithmetic.tune;
+  // Random samples say nothing about the accuracy.
+  quantize_options.effort = data.random ? 0 : arithmetic.effort;
+  quantize_options.choose_observer = arithmetic.choose_observer;
   quantize_options.progress = options.progress;
   const bool measure = !data.random && options.measure_quality;
   quantize_options.quality_samples = measure ? quality_samples(model.graph) : 0;
@@ -471,8 +482,9 @@ Result<quant::QuantizeOptions> quantize_options_of(const FloatModel& model, cons
 Status observe_model(const FloatModel& model, const Calibration& data,
                      const CompileOptions& options, const Arithmetic& arithmetic,
                      quant::JointCalibration* joint) {
-  THIMBLE_TRY(const quant::QuantizeOptions quantize_options,
+  THIMBLE_TRY(quant::QuantizeOptions quantize_options,
               quantize_options_of(model, data, options, arithmetic));
+  quantize_options.effort = 0;  // methods share their weights
   return quant::observe_method(model.graph, data.samples.data, arithmetic.spec, quantize_options,
                                joint);
 }

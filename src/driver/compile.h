@@ -38,12 +38,14 @@ struct CompileOptions {
   std::vector<passes::InputFormat> preprocess;  // what the application passes to inputs
   std::vector<double> input_mean, input_std;    // of the only uint8 or int16 input
   std::optional<quant::Observer> observer;
+  bool choose_observer = false;  // quant::QuantizeOptions; set by with_recipe()
   bool pareto = false;       // report->pareto
   bool owns_inputs = false;  // inputs are in the arena, not in memory of the application
   engine::Optimize optimize = engine::Optimize::kSpeed;
   bool external_weights = false;       // an engine's constants are named data of the file
   engine::VendorTools vendor;          // vendor's compilers for delegates; holds the model's name
   std::optional<bool> equalize, tune;  // quant::QuantizeOptions
+  int effort = quant::kDefaultEffort;  // quant::QuantizeOptions
   std::optional<engine::Dialect> dialect;
   bool names = false;                       // write the name of each call's result (emit/layers.h)
   bool io_channels_last = false;            // declare 4-D inputs and outputs as NHWC
@@ -195,7 +197,16 @@ struct NpuUse {
   std::optional<double> time_us;
 };
 
+/// Set if the SQNR on calibration data is below kWarnSqnrDb (output_quality.h).
+struct AccuracyWarning {
+  double sqnr_db = 0;
+  std::string output;    // the one with this SQNR
+  std::string op;        // the operator that adds the largest noise; may be empty
+  ir::Source source;     // its position
+};
+
 struct CompileReport {
+  std::optional<AccuracyWarning> accuracy_warning;
   std::string model;
   std::string target;
   engine::Optimize optimize = engine::Optimize::kSpeed;

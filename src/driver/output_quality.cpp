@@ -44,12 +44,31 @@ std::optional<double> lowest_sqnr_db(const CompileReport& report) {
 }
 
 void warn_of_low_sqnr(CompileReport* report) {
+  AccuracyWarning found;
+  found.sqnr_db = kWarnSqnrDb;
   for (size_t i = 0; i < report->outputs.size(); ++i) {
     const std::optional<double> sqnr_db = output_sqnr_db(report->quant, i);
-    if (!sqnr_db) continue;
-    std::string warning = sqnr_warning(report->outputs[i].name, *sqnr_db);
-    if (!warning.empty()) report->warnings.push_back(std::move(warning));
+    if (!sqnr_db || *sqnr_db >= found.sqnr_db) continue;
+    found.sqnr_db = *sqnr_db;
+    found.output = report->outputs[i].name;
   }
+  if (found.output.empty()) return;
+  std::string warning = sqnr_warning(found.output, found.sqnr_db);
+  if (warning.empty()) {
+    warning = fmt::format(
+        "{}: SQNR {:.1f} dB: `thimble compare --per-layer` shows where it is lost; `compile "
+        "--tune`, `--effort 3` and `--activations int16` may increase it",
+        found.output, found.sqnr_db);
+  }
+  if (report->quant.largest_loss) {
+    const quant::OpQuality& op = report->quant.ops[*report->quant.largest_loss];
+    found.op = op.source.target.empty() ? op.op : op.source.target;
+    found.source = op.source;
+    warning += fmt::format("; {} adds the largest error: {} {}", found.op, op.source.where(),
+                           op.source.text);
+  }
+  report->warnings.push_back(std::move(warning));
+  report->accuracy_warning = std::move(found);
 }
 
 }  // namespace thimble::driver

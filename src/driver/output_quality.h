@@ -27,7 +27,10 @@ namespace thimble::driver {
 /// has one.
 [[nodiscard]] std::optional<double> lowest_sqnr_db(const CompileReport& report);
 
-/// Adds a warning for each output with a low SQNR.
+/// Below this SQNR the report has a warning.
+inline constexpr double kWarnSqnrDb = 10;
+
+/// If the lowest SQNR of an output is below kWarnSqnrDb, adds a warning, and sets accuracy_warning.
 void warn_of_low_sqnr(CompileReport* report);
 
 }  // namespace thimble::driver

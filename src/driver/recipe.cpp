@@ -23,7 +23,10 @@ void set_default(std::optional<T>* own, const std::optional<T>& recipe, T usual)
 }  // namespace
 
 CompileOptions with_recipe(CompileOptions options, const engine::Recipe& recipe) {
-  if (!options.observer) options.observer = observer_of(recipe);
+  if (!options.observer) {
+    options.choose_observer = !recipe.observer;
+    options.observer = observer_of(recipe);
+  }
   if (!options.dialect) {
     options.dialect =
         recipe.kernels == "executorch" ? engine::Dialect::kStock : engine::Dialect::kNative;

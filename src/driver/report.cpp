@@ -115,6 +115,24 @@ std::string tuning_lines(const quant::QuantReport& quant) {
                      quant.trials.size(), quant.trials.front().before_db, last_db, kept);
 }
 
+/// Returns lines on choices that --effort 0 does not make, if there were any.
+std::string effort_lines(const quant::QuantReport& quant) {
+  std::string text;
+  if (const auto& choice = quant.observer_choice) {
+    text +=
+        fmt::format("observer       {}: {:.1f} -> {:.1f} dB on samples held back\n",
+                    quant::observer_name(choice->observer), choice->before_db, choice->after_db);
+  }
+  if (const auto& rounding = quant.rounding) {
+    text += fmt::format(
+        "rounding       weights of {} operators, biases of {}: {:.1f} -> {:.1f} dB on {} samples "
+        "held back\n",
+        rounding->operators, rounding->biases, rounding->before_db, rounding->after_db,
+        rounding->samples);
+  }
+  return text;
+}
+
 /// States if inputs are part of the arena; otherwise the application needs additional memory.
 std::string inputs_detail(const CompileReport& report) {
   return fmt::format("inputs ({}) {}", with_commas(report.input_bytes),
@@ -338,8 +356,8 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
                                  with_commas(report.parameters), static_cast<double>(macs) / 1e6,
                                  join(report.inputs), join(report.outputs));
   for (const std::string& warning : report.warnings) text += fmt::format("warning: {}\n", warning);
-  text += quality_line(report) + tuning_lines(report.quant) + width_lines(report.quant);
-  text += int4_lines(report.quant);
+  text += quality_line(report) + tuning_lines(report.quant) + effort_lines(report.quant) +
+          width_lines(report.quant) + int4_lines(report.quant);
   text += optimize_line(report);
   text += engine_lines(report, macs);
   for (const std::string& note : report.notes) text += fmt::format("  note: {}\n", note);

@@ -265,6 +265,23 @@ std::string json_report(const CompileReport& report) {
                         {"reached", goal.reached},
                         {"promoted", to_json(goal.promoted)}};
   }
+  if (report.accuracy_warning) {
+    const AccuracyWarning& warning = *report.accuracy_warning;
+    json["accuracy_warning"] = {{"sqnr_db", warning.sqnr_db},
+                                {"output", warning.output},
+                                {"operator", warning.op},
+                                {"source", warning.source.where()}};
+  }
+  if (const auto& rounding = report.quant.rounding) {
+    json["rounding"] = {{"operators", rounding->operators}, {"biases", rounding->biases},
+                        {"samples", rounding->samples},     {"before_db", rounding->before_db},
+                        {"after_db", rounding->after_db}};
+  }
+  if (const auto& choice = report.quant.observer_choice) {
+    json["observer_choice"] = {{"observer", quant::observer_name(choice->observer)},
+                               {"before_db", choice->before_db},
+                               {"after_db", choice->after_db}};
+  }
   if (!report.quant.trials.empty()) json["trials"] = to_json(report.quant.trials);
   // A name of the model may have bytes that are no UTF-8.
   return json.dump(2, ' ', false, decltype(json)::error_handler_t::replace) + "\n";

@@ -73,6 +73,8 @@ struct Arithmetic {
   quant::QuantSpec spec;
   quant::Observer observer = quant::kDefaultObserver;
   bool equalize = false, tune = false, wide_activations = false;
+  int effort = quant::kDefaultEffort;
+  bool choose_observer = false;
 
   bool operator==(const Arithmetic&) const = default;
 };

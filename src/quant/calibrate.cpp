@@ -177,8 +177,10 @@ std::vector<double> means_along(const Tensor& value, size_t dim) {
 /// The observations of one thread.
 class Observation {
  public:
-  Observation(const Graph& graph, const std::vector<ValueId>& observed, Histogram::Detail detail)
+  Observation(const Graph& graph, const std::vector<ValueId>& observed, Histogram::Detail detail,
+              OperandRows* rows)
       : graph_(graph),
+        rows_(rows),
         engine_(graph, float_kernels()),
         detail_(detail),
         wanted_(graph.value_count(), false),
@@ -201,6 +203,9 @@ class Observation {
     for (size_t i = 0; i < inputs.size(); ++i) see(sample, graph_.inputs()[i], inputs[i], means);
     engine_.run(inputs, [&](const ir::Op& op, const Tensor& result) {
       see(sample, op.output, result, means);
+      if (rows_ == nullptr || !has_trait(op.kind, trait::kConstantWeights)) return;
+      rows_->add(graph_, static_cast<size_t>(&op - graph_.ops().data()), sample,
+                 engine_.value(op.inputs[0]));
     });
   }
 
@@ -231,6 +236,7 @@ class Observation {
   }
 
   const Graph& graph_;
+  OperandRows* const rows_;  // may be null
   FastExecutor engine_;
   const Histogram::Detail detail_;
   std::vector<bool> wanted_;
@@ -308,12 +314,12 @@ std::vector<Tensor> Samples::sample(int64_t index) const {
 
 Result<Observations> calibrate(const Graph& graph, const Samples& samples,
                                const std::vector<ValueId>& observed, Histogram::Detail detail,
-                               int threads, const ProgressFunction& progress) {
+                               int threads, const ProgressFunction& progress, OperandRows* rows) {
   constexpr int64_t kMeanSamples = 64;  // means converge quickly and need memory per sample
   const int used = thread_count(threads, samples.count(), graph);
   std::vector<std::unique_ptr<Observation>> parts;
   for (int i = 0; i < used; ++i) {
-    parts.push_back(std::make_unique<Observation>(graph, observed, detail));
+    parts.push_back(std::make_unique<Observation>(graph, observed, detail, rows));
   }
   std::vector<Means> means(static_cast<size_t>(std::min(samples.count(), kMeanSamples)),
                            Means(graph.value_count()));

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "ir/graph.h"
 #include "quant/histogram.h"
+#include "quant/operand_rows.h"
 #include "quant/quantize.h"
 
 namespace thimble::quant {
@@ -39,10 +40,12 @@ struct Observations {
 };
 
 /// Runs the float graph on every sample and returns histograms of the values in `observed`. Returns
-/// a bad-input error if an activation is not finite.
+/// a bad-input error if an activation is not finite. `rows`, if not null, receives operands of the
+/// samples from `rows->first_sample()` on.
 [[nodiscard]] Result<Observations> calibrate(const ir::Graph& graph, const Samples& samples,
                                              const std::vector<ir::ValueId>& observed,
                                              Histogram::Detail detail, int threads,
-                                             const ProgressFunction& progress = {});
+                                             const ProgressFunction& progress = {},
+                                             OperandRows* rows = nullptr);
 
 }  // namespace thimble::quant

@@ -412,6 +412,10 @@ Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId resu
   request.x_means = decisions.channel_means[index(op.inputs[0])];
   request.per_channel = per_channel;
   if (decisions.int4.contains(op.output)) request.bits = 4;
+  const auto bias_error = decisions.bias_error.find(op.output);
+  if (bias_error != decisions.bias_error.end()) request.bias_error = bias_error->second;
+  const auto adapted = decisions.adapted.find(op.output);
+  if (adapted != decisions.adapted.end()) request.adapted = &adapted->second;
   const auto pinned = plan.pins.constants.find(op.inputs[1]);
   if (pinned != plan.pins.constants.end()) {
     const auto found = plan.pins.constants.find(op.inputs[2]);

@@ -36,6 +36,10 @@ struct Decisions {
   int64_t rounding = 0;         // value of the attribute `rounding`, for operators that have it
   std::map<ir::ValueId, Params> symmetric{};  // see Classes::Assigned
   std::set<ir::ValueId> int4{};               // results of operators with weights of 4 bits
+  /// Weights that are not rounded to the nearest code, by result of their operator.
+  std::map<ir::ValueId, AdaptedWeights> adapted{};
+  /// Mean errors that biases remove (output_bias.h), by result of the operator.
+  std::map<ir::ValueId, std::vector<double>> bias_error{};
 
   /// Returns the parameters with which an operator of this width reads the value.
   [[nodiscard]] Params read(ir::ValueId id, bool wide) const {

@@ -5,8 +5,12 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "base/cancel.h"
+#include "base/parallel.h"
+#include "ir/op_cost.h"
+#include "quant/adaptive_rounding.h"
 #include "quant/assign.h"
 #include "quant/calibrate.h"
 #include "quant/expose.h"
@@ -17,6 +21,7 @@
 #include "quant/lower.h"
 #include "quant/masked.h"
 #include "quant/mixed.h"
+#include "quant/output_bias.h"
 #include "quant/per_tensor.h"
 #include "quant/pins.h"
 #include "quant/plan.h"
@@ -51,10 +56,35 @@ void describe_quality(const LoweredGraph& lowered, const Quality& quality, Quant
   }
 }
 
+/// Returns the index of the operator that adds the largest relative noise; the first one if several
+/// add as much.
+std::optional<size_t> largest_loss(const LoweredGraph& lowered, const QuantReport& report) {
+  std::vector<double> noise(lowered.graph.value_count(), 0);  // relative to the signal
+  std::map<ir::ValueId, size_t> places;
+  for (size_t i = 0; i < report.ops.size(); ++i) places[report.ops[i].value] = i;
+  std::optional<size_t> found;
+  double largest = 0;
+  for (const Op& op : lowered.graph.ops()) {
+    double before = 0;
+    for (const ir::ValueId id : op.inputs) {
+      if (id != ir::kNoValue) before = std::max(before, noise[ir::index_of(id)]);
+    }
+    double& after = noise[ir::index_of(op.output)];
+    after = before;
+    const auto place = places.find(op.output);
+    if (place == places.end() || !std::isfinite(report.ops[place->second].sqnr_db)) continue;
+    after = std::pow(10, -report.ops[place->second].sqnr_db / 10);
+    if (after - before <= largest) continue;
+    largest = after - before;
+    found = place->second;
+  }
+  return found;
+}
+
 /// Returns the observations of calibration; empty histograms if there is no calibration data.
 Result<Observations> observe(const Graph& graph, const std::optional<Samples>& samples,
                              const std::vector<ir::ValueId>& observed,
-                             const QuantizeOptions& options) {
+                             const QuantizeOptions& options, OperandRows* rows) {
   if (!samples) {
     return Observations{std::vector<Histogram>(graph.value_count()),
                         std::vector<std::vector<double>>(graph.value_count())};
@@ -62,7 +92,7 @@ Result<Observations> observe(const Graph& graph, const std::optional<Samples>& s
   const bool bins = options.tune || options.observer == Observer::kPercentile ||
                     options.observer == Observer::kMse;
   const auto detail = bins ? Histogram::Detail::kBins : Histogram::Detail::kExtentOnly;
-  return calibrate(graph, *samples, observed, detail, options.threads, options.progress);
+  return calibrate(graph, *samples, observed, detail, options.threads, options.progress, rows);
 }
 
 /// Returns an error with one line per operator that PyTorch did not quantize.
@@ -111,6 +141,53 @@ Result<PinnedGraph> pinned_graph(const Graph& graph, const QuantSpec& spec) {
   return pinned;
 }
 
+/// How close an integer graph is to the float graph on the samples that were held back.
+struct Score {
+  std::vector<double> db;     // SQNR by output; 0 for a constant one
+  std::vector<double> noise;  // by sample: relative to the signal, summed over the outputs
+
+  [[nodiscard]] double mean_db() const {
+    return std::accumulate(db.begin(), db.end(), 0.0) / static_cast<double>(db.size());
+  }
+};
+Score score_of(const RealOutputs& reference, const RealOutputs& got) {
+  constexpr double kMost = 199;  // of an output without an error
+  Score score;
+  score.noise.resize(reference.empty() ? 0 : reference[0].size(), 0);
+  for (size_t i = 0; i < reference.size(); ++i) {
+    const double db = output_decibels(reference[i], got[i]);
+    score.db.push_back(std::isnan(db) ? 0 : std::min(db, kMost));
+    double squares = 0;
+    for (const auto& sample : reference[i]) {
+      for (const double x : sample) squares += x * x;
+    }
+    for (size_t s = 0; s < reference[i].size() && squares > 0; ++s) {
+      for (size_t k = 0; k < reference[i][s].size(); ++k) {
+        const double error = reference[i][s][k] - got[i][s][k];
+        score.noise[s] += error * error / squares;
+      }
+    }
+  }
+  return score;
+}
+/// Returns true if the mean SQNR increases, no output loses much, and most samples have less noise.
+/// The noise of few samples can dominate an SQNR, so that its increase alone may be chance.
+bool is_better(const Score& before, const Score& after) {
+  constexpr double kGainMin = 0.5, kLossMax = 0.5, kShareMin = 0.7;
+  for (size_t i = 0; i < before.db.size(); ++i) {
+    if (after.db[i] < before.db[i] - kLossMax) return false;
+  }
+  double better = 0;
+  for (size_t s = 0; s < before.noise.size(); ++s) {
+    if (after.noise[s] < before.noise[s]) better += 1;
+  }
+  return better >= kShareMin * static_cast<double>(before.noise.size()) &&
+         after.mean_db() >= before.mean_db() + kGainMin;
+}
+
+/// Multiply-accumulates for rounding weights, by QuantizeOptions::effort.
+constexpr double kRoundingWork[kEffortMax + 1] = {0, 5e8, 1e10, 1e12};
+
 /// Everything that does not change while widths are tried.
 class Quantizer {
  public:
@@ -133,7 +210,12 @@ class Quantizer {
     assign_widths(graph_, request(asked()), plan);
     const Classes classes(graph_, plan);
     if (!samples_) THIMBLE_CHECK(check_known(graph_, classes.unknown()));
-    THIMBLE_TRY(seen_, observe(graph_, samples_, classes.observed(may_be_wide()), options_));
+    if (samples_ && options_.joint == nullptr && held_samples() > 0) {
+      rows_ = OperandRows::choose(graph_, roles_.pins, held_samples(), samples_->count(),
+                                  kRoundingWork[static_cast<size_t>(options_.effort)]);
+    }
+    THIMBLE_TRY(seen_,
+                observe(graph_, samples_, classes.observed(may_be_wide()), options_, &rows_));
     for (const auto& [id, observer] : observers) {
       seen_.histograms[static_cast<size_t>(id)].choose(observer);
     }
@@ -219,6 +301,49 @@ class Quantizer {
     report.quality_samples = request.samples;
     describe_quality(trial.lowered, measure_quality(graph_, trial.lowered, *samples_, request),
                      report);
+    report.largest_loss = largest_loss(trial.lowered, report);
+  }
+
+  /// Rounds weights together (adaptive_rounding.h) and corrects the last biases (output_bias.h), if
+  /// that increases the SQNR on the samples that were held back.
+  Status adapt(Variant& trial, QuantReport& report) const {
+    if (!samples_ || options_.joint != nullptr || held_samples() == 0) return ok();
+    report_progress(options_.progress, "rounding weights");
+    const QualityRequest request{held_samples(), options_.threads};
+    const RealOutputs reference = float_outputs(graph_, *samples_, request);
+    const auto measured = [&](const LoweredGraph& lowered) {
+      return score_of(reference, integer_outputs(lowered.graph, *samples_, request));
+    };
+    const Score before = measured(trial.lowered);
+    Score best = before;
+    Decisions decisions = trial.decisions;
+    const auto attempt = [&](Decisions tried) -> Result<bool> {
+      THIMBLE_CHECK(check_cancelled());
+      THIMBLE_TRY(LoweredGraph lowered, lower(graph_, trial.plan, tried, options_.io));
+      Score scores = measured(lowered);
+      if (!is_better(best, scores)) return false;
+      best = std::move(scores);
+      trial.decisions = std::move(tried);
+      trial.lowered = std::move(lowered);
+      return true;
+    };
+    bool rounded = false;
+    if (!rows_.empty()) {
+      THIMBLE_TRY(decisions.adapted, adapted_weights(trial));
+      THIMBLE_TRY(rounded, attempt(std::move(decisions)));
+    }
+    decisions = trial.decisions;
+    decisions.bias_error = output_bias_errors({graph_, trial.plan, trial.lowered, *samples_,
+                                               held_samples(), bias_samples(), options_.threads});
+    bool corrected = false;
+    if (!decisions.bias_error.empty()) {
+      THIMBLE_TRY(corrected, attempt(std::move(decisions)));
+    }
+    if (!rounded && !corrected) return ok();
+    report.rounding = RoundingReport{static_cast<int>(trial.decisions.adapted.size()),
+                                     static_cast<int>(trial.decisions.bias_error.size()),
+                                     request.samples, before.mean_db(), best.mean_db()};
+    return ok();
   }
 
   [[nodiscard]] const Samples* samples() const { return samples_ ? &*samples_ : nullptr; }
@@ -228,6 +353,57 @@ class Quantizer {
   [[nodiscard]] const JointCalibration::Decided* decided() const {
     const bool any = options_.joint != nullptr && options_.joint->decided().has_value();
     return any ? &*options_.joint->decided() : nullptr;
+  }
+
+  /// Number of samples that do not determine the rounding: the first ones, a quarter of all, fewer
+  /// for a larger network. 0, and no rounding, if the measurements would need too much work.
+  [[nodiscard]] int64_t held_samples() const {
+    constexpr double kWork[kEffortMax + 1] = {0, 1e9, 3e10, 1e13};
+    constexpr int64_t kShare = 4, kFewest = 4;
+    constexpr double kRuns = 12;  // of both graphs, for each of these samples
+    double work = 1;
+    for (const Op& op : graph_.ops()) work += static_cast<double>(ir::macs_or_elements(graph_, op));
+    const int64_t share = (samples_->count() + kShare - 1) / kShare;
+    const double most = kWork[static_cast<size_t>(options_.effort)] / (kRuns * work);
+    if (most < static_cast<double>(std::min(share, kFewest))) return 0;
+    return most < static_cast<double>(share) ? static_cast<int64_t>(most) : share;
+  }
+
+  /// Number of samples, with those that are held back, that determine the corrections of biases.
+  [[nodiscard]] int64_t bias_samples() const {
+    constexpr int64_t kFactor = 4;
+    return std::min(samples_->count(), kFactor * held_samples());
+  }
+
+  /// Returns the rounded weights of all operators of rows_, by result.
+  Result<std::map<ir::ValueId, AdaptedWeights>> adapted_weights(const Variant& trial) const {
+    const auto& matrices = rows_.matrices();
+    std::vector<IntegerWeights> nearest;
+    for (const OperandMatrix& matrix : matrices) {
+      const Op& op = graph_.ops()[matrix.op];
+      THIMBLE_TRY(IntegerWeights weights,
+                  weights_of(graph_, op, trial.plan.ops[matrix.op].result, trial.plan,
+                             trial.decisions, !trial.decisions.per_tensor.contains(matrix.op)));
+      nearest.push_back(std::move(weights));
+    }
+    std::vector<AdaptedWeights> found(matrices.size());
+    const auto count = static_cast<int64_t>(matrices.size());
+    const int threads = options_.threads > 0 ? options_.threads : machine_threads();
+    for_each_index(count, threads, [&](int64_t index, int) {
+      const auto i = static_cast<size_t>(index);
+      const Op& op = graph_.ops()[matrices[i].op];
+      const ir::ValueId y = trial.plan.ops[matrices[i].op].result;
+      const bool wide = trial.decisions.params[ir::index_of(y)].wide;
+      found[i] = adapt_rounding({&matrices[i], graph_.value(op.inputs[1]).constant.get(),
+                                 nearest[i].scale, nearest[i].w.data<int8_t>(),
+                                 trial.decisions.read(op.inputs[0], wide).scale,
+                                 op.inputs[2] != ir::kNoValue, code_range(nearest[i].bits)});
+    });
+    std::map<ir::ValueId, AdaptedWeights> result;
+    for (size_t i = 0; i < found.size(); ++i) {
+      result[graph_.ops()[matrices[i].op].output] = std::move(found[i]);
+    }
+    return result;
   }
 
   /// Assigns the parameters of all values, keeps the weight scales, and lowers the graph.
@@ -285,6 +461,7 @@ class Quantizer {
   const QuantSpec& spec_;
   const QuantizeOptions& options_;
   std::optional<Samples> samples_;
+  OperandRows rows_;
   Observations seen_;
 };
 
@@ -327,23 +504,39 @@ Status prepare_channels(Graph& graph, const CalibrationData& data, const QuantSp
 
 }  // namespace
 
+namespace {
+
+/// Returns true if observers are compared before the calibration.
+bool chooses_observer(const Graph& graph, const CalibrationData& data,
+                      const QuantizeOptions& options) {
+  return options.choose_observer && options.effort > 0 && !options.tune && !options.goal &&
+         options.joint == nullptr && !data.inputs.empty() && !is_prequantized(graph);
+}
+
+}  // namespace
+
 Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData& data,
-                                const QuantSpec& spec, const QuantizeOptions& options) {
+                                const QuantSpec& spec, const QuantizeOptions& asked) {
   // Roles are planned first, so that an operator without an integer form is reported before
   // calibration runs.
   THIMBLE_TRY(PinnedGraph pinned, pinned_graph(prepared, spec));
   if (is_prequantized(prepared) && data.inputs.empty()) pin_before_activations(pinned);
   QuantReport report;
   std::map<ir::ValueId, Observer> observers;
-  if (options.tune || options.equalize) {
+  if (asked.tune || asked.equalize) {
     if (is_prequantized(prepared)) {
       return bad_input("PyTorch quantized this model: --tune and --equalize are not supported");
     }
     THIMBLE_TRY(const Plan possible, plan(pinned.graph));
     (void)possible;
-    THIMBLE_CHECK(prepare_channels(pinned.graph, data, spec, options, observers, report.trials));
+    THIMBLE_CHECK(prepare_channels(pinned.graph, data, spec, asked, observers, report.trials));
   }
   const ir::Graph& float_graph = pinned.graph;
+  QuantizeOptions options = asked;
+  if (chooses_observer(prepared, data, asked)) {
+    THIMBLE_TRY(report.observer_choice, choose_observer(float_graph, data, spec, asked));
+    if (report.observer_choice) options.observer = report.observer_choice->observer;
+  }
   THIMBLE_TRY(const Plan roles,
               plan(float_graph, std::move(pinned.pins), preferences_of(spec, options)));
   std::optional<Samples> samples;
@@ -372,6 +565,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
                                         wide_ops, trial));
   }
   THIMBLE_CHECK(quantizer.simplify(trial, report));
+  THIMBLE_CHECK(quantizer.adapt(trial, report));
   quantizer.decide(trial);
   quantizer.measure(trial, report);
   for (const Op& op : trial.lowered.graph.ops()) {

@@ -105,11 +105,17 @@ struct AccuracyGoal {
 
 class JointCalibration;  // joint.h
 
+inline constexpr int kDefaultEffort = 1, kEffortMax = 3;
+
 struct QuantizeOptions {
   IoTypes io;
   Observer observer = kDefaultObserver;
   bool equalize = false;        // equalizes channel magnitudes (equalize.h)
   bool tune = false;            // tries equalization and other observers, keeps gains (tune.h)
+  /// 0: weights have the nearest codes. 1 to 3: they are rounded together (adaptive_rounding.h),
+  /// and observers are compared (choose_observer), each level with more work at most.
+  int effort = 0;
+  bool choose_observer = false;  // replaces `observer` by a better one (tune.h)
   int threads = 0;              // 0: hardware threads, at most 8; does not change the result
   int64_t quality_samples = 8;  // number of samples for the SQNR of the report; 0: no SQNR
   /// Requantization rounds once instead of twice, as in PyTorch, for operators with both forms.
@@ -162,6 +168,22 @@ struct Trial {
   bool kept = false;
 };
 
+/// Gain of adaptive_rounding.h and output_bias.h. The SQNRs are means over the outputs on samples
+/// that determined neither.
+struct RoundingReport {
+  int operators = 0;    // with adapted weights
+  int biases = 0;       // number of operators with a corrected bias
+  int64_t samples = 0;  // number of samples of the SQNRs
+  double before_db = 0, after_db = 0;
+};
+
+/// The observer that replaced QuantizeOptions::observer. The SQNRs are means over the outputs on
+/// samples that did not determine the ranges.
+struct ObserverChoice {
+  Observer observer = kDefaultObserver;
+  double before_db = 0, after_db = 0;
+};
+
 struct QuantReport {
   int64_t samples = 0;                                  // number of calibration samples
   double calibrate_seconds = 0;                         // float forward passes, observers
@@ -180,6 +202,10 @@ struct QuantReport {
   int64_t int4_as_int8_bytes = 0;   // the same with weights of 8 bits
   int64_t macs_without_effect = 0;  // of channels that passes::remove_channels removed
   std::optional<GoalReport> goal;
+  /// Index into ops: the operator that adds the largest noise, relative to its result.
+  std::optional<size_t> largest_loss;
+  std::optional<RoundingReport> rounding;        // if it increased the SQNR
+  std::optional<ObserverChoice> observer_choice;  // if another observer is better
   std::vector<Trial> trials;  // trials of QuantizeOptions::tune, in execution order
 };
 

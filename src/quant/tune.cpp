@@ -10,6 +10,7 @@
 
 #include "base/cancel.h"
 #include "base/parallel.h"
+#include "ir/op_cost.h"
 #include "passes/uses.h"
 #include "quant/assign.h"
 #include "quant/calibrate.h"
@@ -39,11 +40,7 @@ double macs_of(const Graph& graph) {
   double macs = 1;
   for (const Op& op : graph.ops()) {
     macs += kPerElement * static_cast<double>(graph.type(op.output).elements());
-    if (op.kind != ir::OpKind::conv2d && op.kind != ir::OpKind::linear) continue;
-    const ir::Type& weights = graph.type(op.inputs[1]);
-    const int64_t macs_per_output = weights.elements() / weights.shape[0];
-    macs += static_cast<double>(graph.type(op.output).elements()) *
-            static_cast<double>(macs_per_output);
+    macs += static_cast<double>(ir::macs_of(graph, op));
   }
   return macs;
 }
@@ -103,8 +100,8 @@ double mean(const Scores& scores) {
   return (mean(scores[0]) + mean(scores[1])) / 2;
 }
 
-bool is_gain(const Scores& before, const Scores& after) {
-  if (mean(after) - mean(before) < kMinGainDb) return false;
+bool is_gain(const Scores& before, const Scores& after, double least_db = kMinGainDb) {
+  if (mean(after) - mean(before) < least_db) return false;
   for (size_t half = 0; half < 2; ++half) {
     if (mean(after[half]) < mean(before[half])) return false;
   }
@@ -344,6 +341,36 @@ class Tuner {
 Result<Tuned> tune(const Graph& graph, const CalibrationData& data, const QuantSpec& spec,
                    const QuantizeOptions& options) {
   return Tuner(graph, data, spec, options).run();
+}
+
+Result<std::optional<ObserverChoice>> choose_observer(const Graph& graph,
+                                                      const CalibrationData& data,
+                                                      const QuantSpec& spec,
+                                                      const QuantizeOptions& options) {
+  constexpr double kWork[kEffortMax + 1] = {0, 1e9, 2e10, 2e12};  // as kTrialMacs, by effort
+  constexpr int64_t kSamplesMin = 8;
+  constexpr double kPasses = 2 + 2 * std::size(kAll);  // ranges of both halves, and the trials
+  THIMBLE_TRY(const Samples samples, Samples::check(graph, data));
+  const double work = kPasses * macs_of(graph) * static_cast<double>(samples.count());
+  if (samples.count() < kSamplesMin || work > kWork[static_cast<size_t>(options.effort)]) {
+    return std::optional<ObserverChoice>();
+  }
+  report_progress(options.progress, "comparing observers");
+  THIMBLE_TRY(const Halves halves, Halves::of(graph, data));
+  THIMBLE_TRY(const auto scorer, TrialScorer::make(graph, halves, spec, options));
+  THIMBLE_TRY(const Scores before, scorer->score({}));
+  Scores best = before;
+  std::optional<ObserverChoice> choice;
+  for (const Observer observer : kAll) {
+    if (observer == options.observer) continue;
+    std::map<ValueId, Observer> everywhere;
+    for (const ValueId id : scorer->values()) everywhere[id] = observer;
+    THIMBLE_TRY(const Scores scores, scorer->score(everywhere));
+    if (!is_gain(before, scores, kObserverGainDb) || mean(scores) <= mean(best)) continue;
+    best = scores;
+    choice = ObserverChoice{observer, mean(before), mean(scores)};
+  }
+  return choice;
 }
 
 Result<Graph> equalize(const Graph& graph, const CalibrationData& data, int threads) {

@@ -17,6 +17,7 @@
 namespace thimble::quant {
 
 inline constexpr double kMinGainDb = 0.5;
+inline constexpr double kObserverGainDb = 1;
 
 struct Tuned {
   ir::Graph graph;                            // equalized if that trial was kept
@@ -27,6 +28,14 @@ struct Tuned {
 /// Requires a graph that PyTorch did not quantize.
 [[nodiscard]] Result<Tuned> tune(const ir::Graph& graph, const CalibrationData& data,
                                  const QuantSpec& spec, const QuantizeOptions& options);
+
+/// Compares the observers on all values, on halves of the samples as tune() does. Returns one that
+/// is better than options.observer by kObserverGainDb on the mean; none if there is none, if there
+/// are few samples, or if the trials would need more work than options.effort allows.
+[[nodiscard]] Result<std::optional<ObserverChoice>> choose_observer(const ir::Graph& graph,
+                                                                    const CalibrationData& data,
+                                                                    const QuantSpec& spec,
+                                                                    const QuantizeOptions& options);
 
 /// Equalizes every group (equalize.h) with the channel magnitudes observed in calibration.
 [[nodiscard]] Result<ir::Graph> equalize(const ir::Graph& graph, const CalibrationData& data,

@@ -68,15 +68,6 @@ double weight_scale(const Channel& channel, const Params& x) {
   return scale;
 }
 
-/// Range of the codes.
-struct CodeRange {
-  double min, max;
-};
-CodeRange code_range(int bits) {
-  if (bits == 4) return {-8, 7};
-  return {-kWeightCodeMax, kWeightCodeMax};
-}
-
 int8_t weight_code(float weight, double scale, const CodeRange& range) {
   const double code = std::nearbyint(static_cast<double>(weight) / scale);
   return static_cast<int8_t>(std::clamp(code, range.min, range.max));
@@ -195,6 +186,10 @@ double bias_code(const WeightRequest& request, const QuantizedConstant* bias, si
 
 }  // namespace
 
+CodeRange code_range(int bits) {
+  return bits == 4 ? CodeRange{-8, 7} : CodeRange{-kWeightCodeMax, kWeightCodeMax};
+}
+
 Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
   const ir::Tensor& w = *request.w;
   const size_t channels = static_cast<size_t>(w.shape[0]);
@@ -219,11 +214,18 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
     const size_t entry = request.per_channel ? c : 0;
     const double scale = result.scale[entry];
     const auto codes = result.w.data<int8_t>().subspan(c * terms, terms);
-    for (size_t i = 0; i < terms; ++i) codes[i] = weight_code(all[c].w[i], scale, range);
     double bias = all[c].bias;
-    if (request.bias != nullptr && !request.x_means.empty()) {
+    if (request.adapted != nullptr) {
+      std::ranges::copy(request.adapted->codes.data<int8_t>().subspan(c * terms, terms),
+                        codes.begin());
+      if (request.bias != nullptr) bias -= request.adapted->shift[c];
+    } else {
+      for (size_t i = 0; i < terms; ++i) codes[i] = weight_code(all[c].w[i], scale, range);
+    }
+    if (request.adapted == nullptr && request.bias != nullptr && !request.x_means.empty()) {
       bias -= mean_shift(request, c, all[c].w, codes, scale) * request.coverage;
     }
+    if (request.bias != nullptr && !request.bias_error.empty()) bias -= request.bias_error[c];
     const double most = limits_of(request.x).accumulator;
     set_bias(result.bias, c, std::clamp(bias / (request.x.scale * scale), -most, most));
     THIMBLE_CHECK(set_multiplier(request, c, entry, result));

@@ -1,6 +1,7 @@
 #pragma once
 // Weights, bias and multipliers of qconv2d and similar operators.
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -11,12 +12,27 @@
 
 namespace thimble::quant {
 
+/// Range of the codes of weights.
+struct CodeRange {
+  double min = -127, max = 127;
+
+  [[nodiscard]] double largest() const { return std::max(-min, max); }
+};
+/// Returns [-127, 127] for 8 bits, [-8, 7] for 4.
+[[nodiscard]] CodeRange code_range(int bits);
+
 struct IntegerWeights {
   ir::Tensor w;               // i8 in [-127, 127]; in [-8, 7] with 4 bits
   int bits = 8;               // 8, or 4
   std::vector<double> scale;  // exact in float32; one per output channel, or one
   ir::Tensor bias;            // i32 at scale s_x * s_w; i64 for 16-bit activations
   ir::Tensor mult, shift;     // i32, one per output channel, or one
+};
+
+/// Rounded weights of one operator (adaptive_rounding.h).
+struct AdaptedWeights {
+  ir::Tensor codes;           // i8, shape of the weights
+  std::vector<double> shift;  // by output channel: mean of the error of the result
 };
 
 struct WeightRequest {
@@ -32,6 +48,8 @@ struct WeightRequest {
   double coverage = 1;
   bool per_channel = true;
   int bits = 8;  // 4: codes in [-8, 7], with the scale that has the least squared error
+  const AdaptedWeights* adapted = nullptr;  // null: the nearest codes
+  std::span<const double> bias_error;  // mean error of the result, by output channel; may be empty
 };
 
 /// Returns the finest scale with which the largest weight is 127; 0 if all weights are 0.

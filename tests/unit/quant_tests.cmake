@@ -6,6 +6,11 @@ thimble_test(pt2e_test
   DEPS thimble_quant thimble_import thimble_formats nlohmann_json::nlohmann_json
   LABELS unit fast)
 
+thimble_test(quant_rounding_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/quant_rounding_test.cpp ${CMAKE_CURRENT_LIST_DIR}/quant_random_network.cpp
+  DEPS test_graphs thimble_quant
+  LABELS unit fast)
+
 # Not a test: prints the table of docs/quantization.md.
 add_executable(thimble_observers ${CMAKE_SOURCE_DIR}/benchmarks/observers/observers.cpp)
 target_link_libraries(thimble_observers PRIVATE quant_models)

@@ -1,0 +1,1 @@
+thimble_test(accuracy_warning_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/accuracy_warning_test.cpp DEPS thimble_driver LABELS unit fast)

@@ -1,0 +1,202 @@
+// Rounding of weights with the second moments of their operands, and the choice of an observer.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include "ir/print.h"
+#include "quant/adaptive_rounding.h"
+#include "quant/quantize.h"
+#include "quant_random_network.h"
+
+namespace thimble::test {
+namespace {
+
+using ir::Graph;
+using ir::ValueId;
+
+constexpr int64_t kTerms = 16, kColumns = 512, kOutputs = 4;
+constexpr double kScale = 0.01;
+
+/// Columns whose terms are almost equal, like the elements of a patch.
+quant::OperandMatrix alike_terms() {
+  Random random(1);
+  quant::OperandMatrix operand;
+  operand.terms = kTerms;
+  operand.outputs = kOutputs;
+  operand.per_sample = operand.columns = kColumns;
+  operand.elements.resize(static_cast<size_t>(kTerms * kColumns));
+  for (size_t c = 0; c < kColumns; ++c) {
+    const double common = random.real(-1, 1);
+    for (size_t t = 0; t < kTerms; ++t) {
+      operand.elements[t * kColumns + c] =
+          static_cast<float>(common + 0.05 * random.real(-1, 1) + 3);
+    }
+  }
+  return operand;
+}
+
+/// Returns the mean square of the error of a result about its mean.
+double error_of(const quant::OperandMatrix& operand, std::span<const float> w,
+                std::span<const int8_t> codes) {
+  double sum = 0, squares = 0;
+  for (size_t c = 0; c < kColumns; ++c) {
+    double error = 0;
+    for (size_t t = 0; t < kTerms; ++t) {
+      error += (codes[t] * kScale - static_cast<double>(w[t])) *
+               static_cast<double>(operand.elements[t * kColumns + c]);
+    }
+    sum += error;
+    squares += error * error;
+  }
+  return squares / kColumns - sum * sum / (double{kColumns} * kColumns);
+}
+
+TEST(AdaptiveRounding, LowersTheErrorOfResults) {
+  const quant::OperandMatrix operand = alike_terms();
+  ir::Tensor w = ir::zeros(ir::DType::kF32, {kOutputs, kTerms});
+  Random random(2);
+  std::vector<int8_t> nearest;
+  for (size_t i = 0; i < w.data<float>().size(); ++i) {
+    float& weight = w.data<float>()[i];
+    if (i % kTerms != 5) weight = static_cast<float>(random.real(-1, 1));
+    nearest.push_back(static_cast<int8_t>(std::nearbyint(static_cast<double>(weight) / kScale)));
+  }
+  const std::vector<double> scale(kOutputs, kScale);
+  const auto adapted = quant::adapt_rounding({&operand, &w, scale, nearest, 0.01, true});
+  ASSERT_EQ(adapted.shift.size(), size_t{kOutputs});
+  double before = 0, after = 0;
+  for (size_t o = 0; o < kOutputs; ++o) {
+    const auto row = w.data<float>().subspan(o * kTerms, kTerms);
+    const auto codes = adapted.codes.data<int8_t>().subspan(o * kTerms, kTerms);
+    before += error_of(operand, row, std::span(nearest).subspan(o * kTerms, kTerms));
+    after += error_of(operand, row, codes);
+    EXPECT_EQ(codes[5], 0) << "a weight of 0";
+    for (size_t t = 0; t < kTerms; ++t) {
+      EXPECT_LE(std::abs(codes[t] - nearest[o * kTerms + t]), 2) << o << ", " << t;
+    }
+  }
+  EXPECT_LT(after, before / 4);
+}
+
+/// A convolution of smooth images.
+Graph smooth_convolution() {
+  Random random(3);
+  Graph graph;
+  const ValueId x = graph.add_input("x", {ir::DType::kF32, {1, 4, 16, 16}, {}, {}});
+  ir::Tensor w = ir::zeros(ir::DType::kF32, {8, 4, 3, 3}), b = ir::zeros(ir::DType::kF32, {8});
+  for (float& weight : w.data<float>()) weight = static_cast<float>(random.real(0, 1));
+  const ValueId weights =
+      graph.add_constant("w", std::make_shared<const ir::Tensor>(std::move(w)));
+  const ValueId bias = graph.add_constant("b", std::make_shared<const ir::Tensor>(std::move(b)));
+  auto y = graph.add(ir::OpKind::conv2d, {x, weights, bias},
+                     {{ir::attr::stride, std::vector<int64_t>{1, 1}},
+                      {ir::attr::padding, std::vector<int64_t>{1, 1, 1, 1}},
+                      {ir::attr::dilation, std::vector<int64_t>{1, 1}},
+                      {ir::attr::groups, int64_t{1}}});
+  EXPECT_TRUE(y.ok()) << (y.ok() ? "" : y.error().message);
+  if (y.ok()) graph.add_output(*y);
+  return graph;
+}
+
+quant::CalibrationData smooth_images(int64_t samples) {
+  ir::Tensor data = ir::zeros(ir::DType::kF32, {samples, 1, 4, 16, 16});
+  const auto x = data.data<float>();
+  for (size_t i = 0; i < x.size(); ++i) {
+    const auto column = static_cast<double>(i % 16), row = static_cast<double>(i / 16 % 16);
+    const auto plane = static_cast<double>(i / 256);
+    x[i] = static_cast<float>(std::sin(0.3 * column + 0.2 * row + plane * plane));
+  }
+  return {{{"x", std::move(data)}}};
+}
+
+TEST(AdaptiveRounding, EqualWithAnyNumberOfThreads) {
+  const Graph graph = smooth_convolution();
+  const quant::CalibrationData data = smooth_images(16);
+  std::string first;
+  for (const int threads : {1, 8}) {
+    quant::QuantizeOptions options;
+    options.effort = 1;
+    options.threads = threads;
+    const auto model = quant::quantize(graph, data, {}, options);
+    ASSERT_TRUE(model.ok()) << model.error().message;
+    std::string bytes;
+    for (const ir::Op& op : model->graph.ops()) {
+      for (const ValueId id : op.inputs) {
+        if (id == ir::kNoValue || model->graph.value(id).constant == nullptr) continue;
+        const auto& constant = model->graph.value(id).constant->bytes;
+        bytes.append(reinterpret_cast<const char*>(constant.data()), constant.size());
+      }
+    }
+    if (first.empty()) first = bytes;
+    EXPECT_EQ(bytes, first);
+    ASSERT_TRUE(model->report.rounding.has_value());
+    EXPECT_EQ(model->report.rounding->operators, 1);
+    EXPECT_GT(model->report.rounding->after_db, model->report.rounding->before_db);
+  }
+}
+
+/// Most elements are 10.4 steps of the operand, so that each one is rounded down: the result of the
+/// layer is too small on average, which its bias corrects.
+TEST(OutputBias, RemovesTheMeanError) {
+  constexpr size_t kSamples = 16, kElements = 256;
+  Graph graph;
+  const ValueId x =
+      graph.add_input("x", {ir::DType::kF32, {1, int64_t{kElements}}, {}, {}});
+  ir::Tensor w = ir::zeros(ir::DType::kF32, {1, int64_t{kElements}});
+  std::ranges::fill(w.data<float>(), 1.0F);
+  const ValueId weights = graph.add_constant("w", std::make_shared<const ir::Tensor>(std::move(w)));
+  const ValueId bias = graph.add_constant(
+      "b", std::make_shared<const ir::Tensor>(ir::zeros(ir::DType::kF32, {1})));
+  const auto y = graph.add(ir::OpKind::linear, {x, weights, bias}, {});
+  ASSERT_TRUE(y.ok()) << y.error().message;
+  graph.add_output(*y);
+  ir::Tensor data = ir::zeros(ir::DType::kF32, {int64_t{kSamples}, 1, int64_t{kElements}});
+  for (size_t s = 0; s < kSamples; ++s) {
+    const auto row = data.data<float>().subspan(s * kElements, kElements);
+    std::fill_n(row.begin(), 160 + 5 * (s * 7 % kSamples), 10.4F / 255);
+    row.back() = 1;
+  }
+  quant::QuantizeOptions options;
+  options.effort = 1;
+  const auto model = quant::quantize(graph, {{{"x", std::move(data)}}}, {}, options);
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  const auto& rounding = model->report.rounding;
+  ASSERT_TRUE(rounding.has_value());
+  EXPECT_EQ(rounding->biases, 1);
+  EXPECT_GT(rounding->after_db, rounding->before_db + 10);
+}
+
+TEST(AdaptiveRounding, OneSampleCannotBeHeldBack) {
+  quant::QuantizeOptions options;
+  options.effort = 1;
+  const auto model = quant::quantize(smooth_convolution(), smooth_images(1), {}, options);
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  EXPECT_FALSE(model->report.rounding.has_value());
+}
+
+/// One element in 16,384 is far outside; tanh is constant there.
+TEST(ObserverChoice, ClipsElementsThatDoNotMatter) {
+  const Graph graph = parsed("  input %x: f32[1,4096]\n  %y: f32[1,4096] = tanh(%x)\n  output %y");
+  quant::CalibrationData data = random_calibration(graph, 7, 16);
+  for (size_t sample = 0; sample < 16; sample += 4) {
+    data.inputs[0].data.data<float>()[sample * 4096] = 100;
+  }
+  quant::QuantizeOptions options;
+  for (const int effort : {0, 1}) {
+    options.effort = effort;
+    options.choose_observer = true;
+    const auto model = quant::quantize(graph, data, {}, options);
+    ASSERT_TRUE(model.ok()) << model.error().message;
+    const auto& choice = model->report.observer_choice;
+    ASSERT_EQ(choice.has_value(), effort > 0);
+    if (choice) {
+      EXPECT_GT(choice->after_db, choice->before_db + 5);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace thimble::test
