@@ -169,6 +169,7 @@ Status lower_and_plan(const CompileOptions& options, std::optional<int64_t> sram
   program->added = std::move(split.added);
   engine::NpuOptions npu_options;
   npu_options.sram_bytes = arena_bytes;
+  npu_options.sram_is_budget = ram_limit_is_stated(part, options);
   npu_options.other_ram_bytes = other_ram_bytes;
   npu_options.smallest = options.optimize == engine::Optimize::kSize;
   npu_options.external_weights = options.external_weights;

@@ -70,7 +70,10 @@ Result<DelegateProgram> compile_delegate(const std::filesystem::path& path,
   npu.external_weights = options.external_weights;
   npu.vendor = options.vendor;
   const auto sram = options.memory.find("sram");
-  if (sram != options.memory.end()) npu.sram_bytes = sram->second;
+  if (sram != options.memory.end()) {
+    npu.sram_bytes = sram->second;
+    npu.sram_is_budget = true;
+  }
   // The caller's runtime may read an input again after the call.
   npu.read_only_inputs.resize(graph.inputs().size());
   std::iota(npu.read_only_inputs.begin(), npu.read_only_inputs.end(), size_t{0});

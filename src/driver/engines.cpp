@@ -80,6 +80,7 @@ Result<memory::MemoryPlan> smallest(std::span<const partition::Subgraph> subgrap
     scratch = std::max(scratch, points.front().sram_bytes);
   }
   options.sram_bytes = scratch;
+  options.sram_is_budget = true;
   THIMBLE_CHECK(compile_all(subgraphs, options, lowered, progress));
   if (uses_dedicated_sram(*lowered)) return refusal;
   memory::MemoryPlan memory_plan = memory::plan_memory(*lowered);

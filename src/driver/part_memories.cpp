@@ -50,6 +50,13 @@ std::optional<int64_t> ram_limit(const engine::Part& part,
   return limit;
 }
 
+bool ram_limit_is_stated(const engine::Part& part, const CompileOptions& options) {
+  if (!part.has_memory_speeds()) return options.memory.contains("sram");
+  return std::ranges::any_of(part.memories, [&](const engine::PartMemory& memory) {
+    return memory.can_hold(engine::MemoryContents::kArena) && options.memory.contains(memory.name);
+  });
+}
+
 void list_memories(const engine::Part& part, const engine::Lowered& lowered,
                    CompileReport* report) {
   report->memories.clear();

@@ -22,6 +22,10 @@ namespace thimble::driver {
 [[nodiscard]] std::optional<int64_t> ram_limit(const engine::Part& part,
                                                const std::map<std::string, int64_t>& sizes);
 
+/// Returns true if --memory states the size that ram_limit() returns. Otherwise it is the size of
+/// the part's memory.
+[[nodiscard]] bool ram_limit_is_stated(const engine::Part& part, const CompileOptions& options);
+
 /// Fills report->memories and the bytes of constants that NPUs read from RAM. On a part with memory
 /// speeds, place_in_memories() fills the used bytes later.
 void list_memories(const engine::Part& part, const engine::Lowered& lowered, CompileReport* report);

@@ -276,6 +276,7 @@ struct NpuTiming {
 
 struct NpuOptions {
   std::optional<int64_t> sram_bytes;  // upper bound of the subgraph's scratch
+  bool sram_is_budget = false;        // the user stated it: minimize cycles within it
   int64_t other_ram_bytes = 0;        // variables and stack, in addition to sram_bytes
   bool smallest = false;              // minimize memory before cycles
   bool external_weights = false;      // constants are named data of the file, not in the payload

@@ -93,6 +93,27 @@ class Memory(unittest.TestCase):
         limited = json.loads(self.thimble(*compile_it, "--json", "--memory", "sram=64K"))
         self.assertIsNone(limited["sram_choice"])
 
+    def test_sram_of_a_part_is_a_limit_and_memory_a_budget(self):
+        name = "unet_small"
+
+        def report(target, *options):
+            return json.loads(self.thimble("compile", model(name), "--target", target, "--calibrate", data(name),
+                                           "--io", "int8", "-o", "x.pte", "--json", "--pareto", *options))
+
+        def npu_cycles(compiled):
+            return sum(use["cycles"] for use in compiled["npus"])
+
+        part = report("corstone-300")
+        whole = report("corstone-300", "--memory", "sram=2M")
+        limited = report("corstone-300", "--memory", "sram=82K")
+        self.assertLess(part["arena_bytes"], 82 * 1024)
+        self.assertLessEqual(npu_cycles(part), 1.02 * npu_cycles(whole))
+        self.assertLessEqual(npu_cycles(part), 1.02 * npu_cycles(limited))
+        self.assertEqual(part["sram_choice"]["rule"],
+                         "at most 2 % slower than the fastest schedule in the SRAM of the part")
+        self.assertIsNone(whole["sram_choice"])
+        self.assertEqual(part["pareto"], report("ethos-u55-128")["pareto"])
+
     def test_models_share_an_arena(self):
         names = ["digits_cnn", "gru_classifier"]
         models = [model(name) for name in names]

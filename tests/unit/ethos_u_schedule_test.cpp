@@ -183,6 +183,26 @@ TEST(EthosUSchedule, DefaultIsLeastMemoryWithinTwoPercentOfFeatureMaps) {
   EXPECT_TRUE(saves) << "no network used less memory than its feature maps";
 }
 
+// The SRAM of a part is a limit, not a budget: it is not used if that saves few cycles.
+TEST(EthosUSchedule, DefaultInMemoryOfPartIsWithinTwoPercentOfFastest) {
+  bool saves = false;
+  for (const int64_t memory : {int64_t{2} << 20, int64_t{96} << 10}) {
+    const NpuProgram program = mobilenet(*thimble::ethos_u::find_config("ethos-u55-128"), 96);
+    ScheduleOptions options;
+    options.memory_bytes = memory;
+    const auto chosen = compile(program, options);
+    ASSERT_TRUE(chosen.ok()) << chosen.error().message;
+    EXPECT_LE(chosen->scratch_bytes, memory);
+    options.sram_bytes = memory;
+    const auto fastest = compile(program, options);
+    ASSERT_TRUE(fastest.ok()) << fastest.error().message;
+    EXPECT_LE(timeline_cycles(program, *chosen, options.mode),
+              1.02 * timeline_cycles(program, *fastest, options.mode));
+    saves = saves || chosen->scratch_bytes < memory / 2;
+  }
+  EXPECT_TRUE(saves) << "the default used the whole memory";
+}
+
 TEST(EthosUSchedule, CompilationIsDeterministic) {
   const NpuProgram program = branches(*thimble::ethos_u::find_config("ethos-u65-512"));
   ScheduleOptions options;

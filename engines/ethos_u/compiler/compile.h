@@ -24,7 +24,8 @@ using thimble::ethos_u::System;
 
 enum class Optimise : uint8_t {
   /// Fewest cycles within the budget. Without a budget: the least SRAM that costs at most 2 % more
-  /// cycles than the fastest schedule in the SRAM that whole feature maps need.
+  /// cycles than the fastest schedule in `memory_bytes`, or, if they are unknown, in the SRAM that
+  /// whole feature maps need.
   kPerformance,
   /// Least SRAM at a limited cost in cycles: for the arena at most 50 % above the fastest schedule,
   /// for the fast scratch of Dedicated_Sram, which may have any size, at most 10 %.

@@ -131,11 +131,16 @@ Result<Task> prepare(const ir::Graph& subgraph, const PartNpu& use, const NpuOpt
   THIMBLE_TRY(task.setup, system_setup_of(use));
   THIMBLE_TRY(task.program, lower(subgraph, config_of(use)));
   task.schedule.mode = task.setup.mode.mode;
-  task.schedule.sram_bytes = options.sram_bytes;
   task.schedule.optimise = options.smallest ? Optimise::kSize : Optimise::kPerformance;
   if (task.schedule.mode == MemoryMode::kDedicatedSram && task.setup.of_part.cache_bytes > 0) {
     const auto cache = static_cast<int64_t>(task.setup.of_part.cache_bytes);
     task.schedule.memory_bytes = cache;
+  }
+  if (options.sram_is_budget) {
+    task.schedule.sram_bytes = options.sram_bytes;
+  } else if (options.sram_bytes) {
+    task.schedule.memory_bytes =
+        std::min(*options.sram_bytes, task.schedule.memory_bytes.value_or(*options.sram_bytes));
   }
   return task;
 }
@@ -179,11 +184,11 @@ Result<Delegate> compile_subgraph(const ir::Graph& subgraph, const PartNpu& use,
   delegate.rows = rows_of(task.program, blob);
   delegate.cycles = blob.cycles;
   delegate.clock_mhz = timing_of(use).clock_mhz;
-  if (!options.sram_bytes && !options.smallest) {
+  if (!task.schedule.sram_bytes && !options.smallest) {
     const auto point = [](const ParetoPoint& from) {
       return engine::ParetoPoint{from.sram_bytes, from.cycles};
     };
-    delegate.sram_choice = {std::string(kDefaultRule),
+    delegate.sram_choice = {std::string(default_rule(task.schedule)),
                             {blob.sram_bytes(task.schedule.mode), blob.cycles},
                             point(blob.smallest),
                             point(blob.fastest)};

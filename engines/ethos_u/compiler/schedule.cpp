@@ -7,6 +7,7 @@
 #include "base/size_text.h"
 #include "engines/ethos_u/compiler/place.h"
 #include "engines/ethos_u/compiler/search.h"
+#include "engines/ethos_u/compiler/stream_cycles.h"
 
 namespace thimble::engine::ethos_u {
 namespace {
@@ -15,6 +16,10 @@ constexpr int64_t kUnlimited = int64_t{1} << 40;
 constexpr double kSlowerMax = 1.02;     // cycles of the default schedule, relative to the fastest
 constexpr int64_t kSavingDivisor = 20;  // a smaller saving of memory is not worth the cycles
 constexpr int kMoreBudgets = 3;         // budgets tried between two budgets of the curve
+constexpr double kExactSlower = 1.002;  // of an exact schedule, relative to its estimate
+constexpr double kFineStep = 1.02;      // between neighboring budgets of the fine curve
+constexpr double kFineStepOfScratch = 1.1;  // the same in fast scratch: more searches
+constexpr double kFineGain = 1.002;  // a smaller gain between two budgets is not divided further
 
 /// A schedule with addresses, based on estimated weight sizes.
 struct Point {
@@ -48,8 +53,7 @@ class Scheduler {
     return ok();
   }
 
-  /// Returns the fastest schedule of at most `budget` bytes; nullopt if none exists. Includes the
-  /// schedules of curve(), so that a larger budget never gives a slower schedule.
+  /// Returns the fastest schedule of at most `budget` bytes; nullopt if none exists.
   std::optional<Point> best(int64_t budget) {
     std::optional<Point> result;
     for (const Point& point : curve()) {
@@ -62,27 +66,40 @@ class Scheduler {
     return result;
   }
 
+  /// Returns the fastest schedule of front() within `budget`. Below all of them, any schedule that
+  /// fits is returned.
+  std::optional<Point> within(int64_t budget) {
+    std::optional<Point> result;
+    for (const Point& point : front()) {
+      if (point.bytes <= budget) result = point;
+    }
+    return result ? result : best(budget);
+  }
+
   /// Returns schedules for budgets that increase by a few percent. Each one needs more memory than
   /// the one before it, and a lower score.
   const std::vector<Point>& curve() {
     if (!curve_.empty()) return curve_;
-    std::vector<Point> all;
-    for (const int64_t budget : budgets()) {
-      for (const Search* search : searches(budget)) {
-        if (auto point = plan(*search, budget)) all.push_back(std::move(*point));
-      }
-    }
-    std::stable_sort(all.begin(), all.end(), [](const Point& a, const Point& b) {
-      return a.bytes != b.bytes ? a.bytes < b.bytes : a.found.score < b.found.score;
-    });
-    for (Point& point : all) {
-      if (curve_.empty() || is_faster(point, curve_.back())) curve_.push_back(std::move(point));
-    }
+    for (const int64_t budget : budgets()) add_points(budget, &curve_);
     return curve_;
   }
 
+  /// Returns the schedules of curve() and of budgets between its budgets, as far as each one also
+  /// needs fewer cycles than the one before it.
+  const std::vector<Point>& front() {
+    if (!front_.empty()) return front_;
+    std::vector<Point> fine = curve();
+    const std::vector<int64_t> coarse = budgets();
+    for (size_t i = 1; i < coarse.size(); ++i) divide(coarse[i - 1], coarse[i], &fine);
+    for (Point& point : fine) {
+      const bool faster = front_.empty() || point.found.cycles < front_.back().found.cycles;
+      if (faster) front_.push_back(std::move(point));
+    }
+    return front_;
+  }
+
   /// Returns the Pareto-optimal schedules of curve() in bytes and cycles.
-  std::vector<ParetoPoint> front() {
+  std::vector<ParetoPoint> pareto_points() {
     std::vector<ParetoPoint> result;
     for (const Point& point : curve()) {
       const auto cycles = static_cast<int64_t>(std::ceil(point.found.cycles));
@@ -128,7 +145,7 @@ class Scheduler {
     Point result = fastest;
     const int64_t most = fastest.bytes - fastest.bytes / kSavingDivisor;
     int64_t above = most + 16, below = 0;  // bytes of a fast enough schedule, and of a slower one
-    for (const Point& point : curve()) {
+    for (const Point& point : options_.memory_bytes ? front() : curve()) {
       if (point.bytes > most) break;
       if (is_close(point)) {
         result = point;
@@ -164,10 +181,16 @@ class Scheduler {
     return point;
   }
 
+  /// Returns the schedule with which the others are compared: the fastest within the budget or the
+  /// SRAM of the part, or else in the SRAM of the tensors.
+  std::optional<Point> reference(int64_t budget) {
+    if (options_.sram_bytes) return best(budget);
+    return options_.memory_bytes ? within(budget) : fastest_of_tensors(budget);
+  }
+
   /// Returns the schedule within `budget` that the options select.
   std::optional<Point> select(int64_t budget) {
-    const std::optional<Point> fastest =
-        options_.sram_bytes ? best(budget) : fastest_of_tensors(budget);
+    const std::optional<Point> fastest = reference(budget);
     if (!fastest) return fastest;
     const Point usual = options_.sram_bytes ? *fastest : default_schedule(*fastest);
     if (options_.optimise != Optimise::kSize) return usual;
@@ -182,6 +205,9 @@ class Scheduler {
       if (schedule && point.found.draft.budgeted(options_.mode) <= budget) {
         Scheduled scheduled;
         scheduled.schedule = std::move(*schedule);
+        THIMBLE_TRY(scheduled.timeline_cycles,
+                    stream_cycles(program_, scheduled.schedule, options_));
+        scheduled.bytes = point.found.draft.budgeted(options_.mode);
         scheduled.cycles = static_cast<int64_t>(std::ceil(point.found.cycles));
         for (const double cycles : point.found.op_cycles) {
           scheduled.op_cycles.push_back(static_cast<int64_t>(std::ceil(cycles)));
@@ -228,6 +254,44 @@ class Scheduler {
       aim -= std::max<int64_t>(bytes - budget, budget / 100 + 16);
     }
     return std::nullopt;
+  }
+
+  /// Adds the schedules that the searches find for a budget. `points` have increasing bytes and
+  /// decreasing scores.
+  void add_points(int64_t budget, std::vector<Point>* points) {
+    for (const Search* search : searches(budget)) {
+      std::optional<Point> found = plan(*search, budget);
+      if (!found) continue;
+      const auto at =
+          std::upper_bound(points->begin(), points->end(), *found,
+                           [](const Point& a, const Point& b) { return a.bytes < b.bytes; });
+      if (at != points->begin() && !is_faster(*found, *std::prev(at))) continue;
+      const auto same = at != points->begin() && std::prev(at)->bytes == found->bytes;
+      const auto from = same ? std::prev(at) : at;
+      auto to = from;
+      while (to != points->end() && !is_faster(*to, *found)) ++to;
+      points->insert(points->erase(from, to), std::move(*found));
+    }
+  }
+
+  /// Adds schedules for budgets between `low` and `high`, until their distance is kFineStep or more
+  /// memory gains nothing.
+  void divide(int64_t low, int64_t high, std::vector<Point>* points) {
+    const int64_t middle = (low + high) / 32 * 16;
+    if (middle <= low || middle >= high) return;
+    const double step = dedicated() ? kFineStepOfScratch : kFineStep;
+    if (static_cast<double>(high) < step * static_cast<double>(low)) return;
+    const Point* less = nullptr;
+    const Point* more = nullptr;
+    for (const Point& point : *points) {
+      if (point.bytes <= low) less = &point;
+      if (point.bytes <= high) more = &point;
+    }
+    if (more == nullptr) return;
+    if (less != nullptr && less->found.score < kFineGain * more->found.score) return;
+    add_points(middle, points);
+    divide(low, middle, points);
+    divide(middle, high, points);
   }
 
   /// Returns the searches to try for a budget.
@@ -337,7 +401,60 @@ class Scheduler {
   const Search* plain_ = nullptr;
   const Search* cascading_ = nullptr;
   std::map<std::pair<std::vector<bool>, bool>, const Search*> dedicated_;
-  std::vector<Point> curve_;
+  std::vector<Point> curve_, front_;
+};
+
+/// Compares exact schedules of one program.
+class Finisher {
+ public:
+  Finisher(Scheduler* scheduler, int64_t limit) : scheduler_(*scheduler), limit_(limit) {}
+
+  /// Returns the schedule of a point with exact sizes of the weights, which may need slightly more
+  /// memory than estimated. Tries budgets slightly above the point's until the exact schedule is as
+  /// fast as the estimate, and returns the fastest. Nothing if no schedule fits.
+  Result<std::optional<Scheduled>> finish_near(const Point& point) {
+    std::optional<Scheduled> result;
+    for (int attempt = 0; attempt < 6; ++attempt) {
+      const int64_t allowed = point.bytes + point.bytes * attempt / 200;
+      if (allowed > limit_) break;
+      THIMBLE_TRY(std::optional<Scheduled> found, scheduler_.finish(point, allowed));
+      if (!found) continue;
+      const bool exact =
+          static_cast<double>(found->cycles) <= std::ceil(point.found.cycles) * kExactSlower;
+      keep_faster(std::move(found), &result);
+      if (exact) break;
+    }
+    return result;
+  }
+
+  /// Returns the exact schedule of `point`, or of a point with more memory if the exact schedule of
+  /// `point` is more than kSlowerMax slower than that of `reference`.
+  Result<std::optional<Scheduled>> close_to(const Point& point, const Point& reference) {
+    if (point.bytes >= reference.bytes) return finish_near(point);
+    THIMBLE_TRY(std::optional<Scheduled> most, finish_near(reference));
+    if (!most) return finish_near(point);
+    THIMBLE_TRY(std::optional<Scheduled> first, finish_near(point));
+    const double limit = most->timeline_cycles * kSlowerMax;
+    if (first && first->timeline_cycles <= limit) return first;
+    for (const Point& other : scheduler_.front()) {
+      if (other.bytes <= point.bytes || other.bytes >= reference.bytes) continue;
+      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(other));
+      if (found && found->timeline_cycles <= limit && found->bytes < most->bytes) return found;
+    }
+    return most;
+  }
+
+ private:
+  static void keep_faster(std::optional<Scheduled> found, std::optional<Scheduled>* best) {
+    const bool faster =
+        found &&
+        (!*best || found->timeline_cycles < (*best)->timeline_cycles ||
+         (found->timeline_cycles == (*best)->timeline_cycles && found->bytes < (*best)->bytes));
+    if (faster) *best = std::move(found);
+  }
+
+  Scheduler& scheduler_;
+  int64_t limit_;
 };
 
 }  // namespace
@@ -349,29 +466,38 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
   const bool size = options.optimise == Optimise::kSize;
   const int64_t memory = options.memory_bytes.value_or(kUnlimited);
   const int64_t limit = std::min(memory, options.sram_bytes.value_or(kUnlimited));
+  std::optional<Scheduled> result;
   int64_t budget = limit;
-  for (int attempt = 0; attempt < 6 && budget >= 0; ++attempt) {
+  // In fast scratch the scores include the traffic of the DRAM, which the timeline does not show.
+  if (options.memory_bytes && !options.sram_bytes && !size && !scheduler.dedicated()) {
+    const std::optional<Point> point = scheduler.select(budget);
+    if (point && point->bytes <= limit) {
+      Finisher finisher(&scheduler, limit);
+      THIMBLE_TRY(result, finisher.close_to(*point, *scheduler.reference(budget)));
+    }
+  }
+  for (int attempt = 0; attempt < 6 && budget >= 0 && !result; ++attempt) {
     const std::optional<Point> point = scheduler.select(budget);
     if (!point || point->bytes > limit) break;
     // The exact weight sizes may need slightly more memory than estimated, within the limit.
     const int64_t allowed = size || !options.sram_bytes
                                 ? std::min(limit, point->bytes + point->bytes * attempt / 200)
                                 : limit;
-    THIMBLE_TRY(std::optional<Scheduled> found, scheduler.finish(*point, allowed));
-    if (found) {
-      const std::vector<ParetoPoint> front = scheduler.front();
-      if (!front.empty()) {
-        found->smallest = front.front();
-        found->fastest = front.back();
-      }
-      return std::move(*found);
+    THIMBLE_TRY(result, scheduler.finish(*point, allowed));
+    if ((options.sram_bytes || options.memory_bytes) && !size) budget = point->bytes - 16;
+  }
+  if (result) {
+    const std::vector<ParetoPoint> front = scheduler.pareto_points();
+    if (!front.empty()) {
+      result->smallest = front.front();
+      result->fastest = front.back();
     }
-    if (options.sram_bytes && !size) budget = point->bytes - 16;
+    return std::move(*result);
   }
   const auto least = scheduler.smallest();
   if (!least) return unsupported("no schedule of this program was found");
   return unsupported("no schedule fits in {} bytes of SRAM, the smallest needs {}",
-                     with_commas(options.sram_bytes.value_or(0)), with_commas(least->bytes));
+                     with_commas(limit), with_commas(least->bytes));
 }
 
 Result<std::vector<ParetoPoint>> schedule_curve(const NpuProgram& program,
@@ -379,7 +505,7 @@ Result<std::vector<ParetoPoint>> schedule_curve(const NpuProgram& program,
                                                 Encoders* encoders) {
   Scheduler scheduler(program, options, encoders);
   THIMBLE_CHECK(scheduler.check());
-  return scheduler.front();
+  return scheduler.pareto_points();
 }
 
 }  // namespace thimble::engine::ethos_u

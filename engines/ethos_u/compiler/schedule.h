@@ -11,14 +11,20 @@ namespace thimble::engine::ethos_u {
 
 struct Scheduled {
   Schedule schedule;
-  int64_t cycles = 0;
+  int64_t cycles = 0;          // estimate of the search
+  double timeline_cycles = 0;  // of the exact stream
+  int64_t bytes = 0;           // that count against the budget
   std::vector<int64_t> op_cycles;
   ParetoPoint smallest, fastest;  // ends of schedule_curve()
 };
 
 /// Describes the schedule without a budget, after its bytes of SRAM.
-inline constexpr std::string_view kDefaultRule =
-    "at most 2 % slower than the fastest schedule in the SRAM that whole feature maps need";
+[[nodiscard]] constexpr std::string_view default_rule(const ScheduleOptions& options) {
+  return options.memory_bytes
+             ? "at most 2 % slower than the fastest schedule in the SRAM of the part"
+             : "at most 2 % slower than the fastest schedule in the SRAM that whole feature maps "
+               "need";
+}
 
 /// Returns the best schedule for the options. If no schedule fits the budget, the error names the
 /// smallest sufficient budget. `options.system` must be set.
