@@ -12,7 +12,7 @@ using ir::Graph;
 using ir::Op;
 using ir::OpKind;
 
-bool has_weights(const Op& op) {
+bool has_weight_matrix(const Op& op) {
   const ir::OpCategory category = ir::category_of(op.kind);
   return category == ir::OpCategory::kConv || category == ir::OpCategory::kConvTranspose ||
          category == ir::OpCategory::kLinear || category == ir::OpCategory::kRecurrent;
@@ -47,7 +47,7 @@ void for_each_selected(const Graph& graph, const QuantizeOptions& options, Each 
   if (!options.int4) return;
   for (size_t i = 0; i < graph.ops().size(); ++i) {
     const Op& op = graph.ops()[i];
-    if (has_weights(op) && options.int4(graph, op)) each(op, i);
+    if (has_weight_matrix(op) && options.int4(graph, op)) each(op, i);
   }
 }
 

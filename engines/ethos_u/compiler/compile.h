@@ -24,8 +24,8 @@ using thimble::ethos_u::System;
 
 enum class Optimise : uint8_t {
   /// Fewest cycles within the budget. Without a budget: the least SRAM that costs at most 2 % more
-  /// cycles than the fastest schedule in `memory_bytes`, or, if they are unknown, in the SRAM that
-  /// whole feature maps need.
+  /// cycles than the fastest schedule in `memory_bytes`, or, if they are unknown or in
+  /// Dedicated_Sram, in the SRAM that whole feature maps need.
   kPerformance,
   /// Least SRAM at a limited cost in cycles: for the arena at most 50 % above the fastest schedule,
   /// for the fast scratch of Dedicated_Sram, which may have any size, at most 10 %.
@@ -40,6 +40,12 @@ struct ScheduleOptions {
   std::optional<int64_t> memory_bytes;
   Optimise optimise = Optimise::kPerformance;
   const System* system = nullptr;  // null: default_system()
+
+  /// Returns true if the default schedule is compared with the fastest one in `memory_bytes`. In
+  /// Dedicated_Sram it is not, because scores include the traffic of the DRAM.
+  [[nodiscard]] bool compares_in_memory() const {
+    return memory_bytes && mode != MemoryMode::kDedicatedSram;
+  }
 };
 
 /// Report of one operation of the schedule.

@@ -145,7 +145,7 @@ class Scheduler {
     Point result = fastest;
     const int64_t most = fastest.bytes - fastest.bytes / kSavingDivisor;
     int64_t above = most + 16, below = 0;  // bytes of a fast enough schedule, and of a slower one
-    for (const Point& point : options_.memory_bytes ? front() : curve()) {
+    for (const Point& point : options_.compares_in_memory() ? front() : curve()) {
       if (point.bytes > most) break;
       if (is_close(point)) {
         result = point;
@@ -185,7 +185,7 @@ class Scheduler {
   /// SRAM of the part, or else in the SRAM of the tensors.
   std::optional<Point> reference(int64_t budget) {
     if (options_.sram_bytes) return best(budget);
-    return options_.memory_bytes ? within(budget) : fastest_of_tensors(budget);
+    return options_.compares_in_memory() ? within(budget) : fastest_of_tensors(budget);
   }
 
   /// Returns the schedule within `budget` that the options select.
@@ -468,8 +468,7 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
   const int64_t limit = std::min(memory, options.sram_bytes.value_or(kUnlimited));
   std::optional<Scheduled> result;
   int64_t budget = limit;
-  // In fast scratch the scores include the traffic of the DRAM, which the timeline does not show.
-  if (options.memory_bytes && !options.sram_bytes && !size && !scheduler.dedicated()) {
+  if (options.compares_in_memory() && !options.sram_bytes && !size) {
     const std::optional<Point> point = scheduler.select(budget);
     if (point && point->bytes <= limit) {
       Finisher finisher(&scheduler, limit);
@@ -484,7 +483,7 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
                                 ? std::min(limit, point->bytes + point->bytes * attempt / 200)
                                 : limit;
     THIMBLE_TRY(result, scheduler.finish(*point, allowed));
-    if ((options.sram_bytes || options.memory_bytes) && !size) budget = point->bytes - 16;
+    if (options.sram_bytes && !size) budget = point->bytes - 16;
   }
   if (result) {
     const std::vector<ParetoPoint> front = scheduler.pareto_points();

@@ -19,8 +19,8 @@ struct Scheduled {
 };
 
 /// Describes the schedule without a budget, after its bytes of SRAM.
-[[nodiscard]] constexpr std::string_view default_rule(const ScheduleOptions& options) {
-  return options.memory_bytes
+[[nodiscard]] inline std::string_view default_rule(const ScheduleOptions& options) {
+  return options.compares_in_memory()
              ? "at most 2 % slower than the fastest schedule in the SRAM of the part"
              : "at most 2 % slower than the fastest schedule in the SRAM that whole feature maps "
                "need";
