@@ -149,11 +149,12 @@ Kernels kernels_of(const CompileOptions& options, const engine::Part& part) {
 Status check_float(const FloatModel& model, const CompileOptions& options,
                    const engine::Core& core) {
   if (!options.keep_float) return ok();
-  const bool other_io = std::ranges::any_of(
+  const auto other = std::ranges::find_if(
       options.io.named, [](const auto& named) { return named.second != quant::Io::kFloat; });
-  if (options.io.all != quant::Io::kFloat || other_io) {
+  const bool any = other != options.io.named.end();
+  if (options.io.all != quant::Io::kFloat || any) {
     return bad_input("--float with --io {}: inputs and outputs of a float model are float32",
-                     quant::io_name(other_io ? options.io.named.begin()->second : options.io.all));
+                     quant::io_name(any ? other->second : options.io.all));
   }
   if (!options.quant.empty() || options.int4_weights) {
     return bad_input(

@@ -58,6 +58,8 @@ double work_of(const OperandMatrix& matrix) {
                               static_cast<double>(matrix.outputs) * terms * terms);
 }
 
+constexpr int64_t kElementsMax = int64_t{1} << 26;  // of the vectors of all operators: 256 MiB
+
 OperandMatrix matrix_for(const Graph& graph, size_t index, int64_t samples) {
   constexpr int64_t kFewest = 256, kMost = 2048, kPerTerm = 2;
   const Op& op = graph.ops()[index];
@@ -69,7 +71,8 @@ OperandMatrix matrix_for(const Graph& graph, size_t index, int64_t samples) {
   if (op.kind == OpKind::conv2d) matrix.groups = op.get(ir::attr::groups);
   const int64_t wanted = std::clamp(kPerTerm * matrix.terms, kFewest, kMost);
   matrix.per_sample = std::min(positions_of(graph, op), (wanted + samples - 1) / samples);
-  matrix.columns = matrix.per_sample * samples;
+  // One column for each sample may be more than wanted.
+  matrix.columns = matrix.per_sample * std::min(samples, 2 * kMost / matrix.per_sample);
   return matrix;
 }
 
@@ -100,7 +103,7 @@ void copy_patch(const Graph& graph, const Op& op, const Tensor& operand, int64_t
 
 }  // namespace
 
-OperandRows OperandRows::choose(const Graph& graph, const Pins& pins, int64_t first_sample,
+OperandRows OperandRows::choose(const Graph& graph, const Plan& plan, int64_t first_sample,
                                 int64_t samples, double work) {
   OperandRows result;
   result.first_sample_ = first_sample;
@@ -111,14 +114,18 @@ OperandRows OperandRows::choose(const Graph& graph, const Pins& pins, int64_t fi
   std::vector<OperandMatrix> all;
   for (size_t i = 0; i < graph.ops().size(); ++i) {
     const Op& op = graph.ops()[i];
-    if (!own.has(op) || pins.constants.contains(op.inputs[1])) continue;
+    const bool pinned = plan.pins.constants.contains(op.inputs[1]);
+    if (plan.ops[i].role != Role::kLower || pinned || !own.has(op)) continue;
     all.push_back(matrix_for(graph, i, samples));
   }
   std::ranges::stable_sort(all, {}, work_of);
+  int64_t left = kElementsMax;
   for (OperandMatrix& matrix : all) {
+    const int64_t elements = matrix.groups * matrix.terms * matrix.columns;
     work -= work_of(matrix);
-    if (work < 0) break;
-    matrix.elements.resize(static_cast<size_t>(matrix.groups * matrix.terms * matrix.columns));
+    left -= elements;
+    if (work < 0 || left < 0) break;
+    matrix.elements.resize(static_cast<size_t>(elements));
     result.place_[matrix.op] = static_cast<int>(result.matrices_.size());
     result.matrices_.push_back(std::move(matrix));
   }
@@ -129,12 +136,12 @@ void OperandRows::add(const Graph& graph, size_t op_index, int64_t sample, const
   sample -= first_sample_;
   if (sample < 0 || place_.empty() || place_[op_index] < 0) return;
   OperandMatrix& matrix = matrices_[static_cast<size_t>(place_[op_index])];
+  if ((sample + 1) * matrix.per_sample > matrix.columns) return;
   const Op& op = graph.ops()[op_index];
   const int64_t positions = positions_of(graph, op);
   constexpr int64_t kShift = 7919;  // a prime: samples contribute different positions
   for (int64_t i = 0; i < matrix.per_sample; ++i) {
-    const int64_t position =
-        (i * positions / matrix.per_sample + sample * kShift) % positions;
+    const int64_t position = (i * positions / matrix.per_sample + sample * kShift) % positions;
     float* column = matrix.elements.data() + sample * matrix.per_sample + i;
     if (op.kind == OpKind::conv2d) {
       copy_patch(graph, op, operand, position, column, matrix.columns);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "quant/pins.h"
+#include "quant/plan.h"
 
 namespace thimble::quant {
 
@@ -20,7 +20,7 @@ struct OperandMatrix {
   size_t op = 0;  // index in graph.ops()
   int64_t terms = 0, groups = 1, outputs = 0;
   int64_t per_sample = 0;       // columns of one sample
-  int64_t columns = 0;          // of all samples
+  int64_t columns = 0;          // of all samples; samples after them are not used
   std::vector<float> elements;  // [groups * terms][columns]
 };
 
@@ -29,9 +29,9 @@ class OperandRows {
   OperandRows() = default;
   /// `samples`: number of calibration samples. Those before `first_sample` are left out.
   /// Chooses the operators whose rounding is adapted, the cheapest ones first, until `work`
-  /// multiply-accumulates are used. Weights that several operators read, and weights that PyTorch
-  /// quantized, are left out.
-  [[nodiscard]] static OperandRows choose(const ir::Graph& graph, const Pins& pins,
+  /// multiply-accumulates or the memory for the vectors are used. Weights that several operators
+  /// read, weights that PyTorch quantized, and operators that stay in float are left out.
+  [[nodiscard]] static OperandRows choose(const ir::Graph& graph, const Plan& plan,
                                           int64_t first_sample, int64_t samples, double work);
 
   [[nodiscard]] bool empty() const { return matrices_.empty(); }

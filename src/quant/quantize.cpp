@@ -211,7 +211,7 @@ class Quantizer {
     const Classes classes(graph_, plan);
     if (!samples_) THIMBLE_CHECK(check_known(graph_, classes.unknown()));
     if (samples_ && options_.joint == nullptr && held_samples() > 0) {
-      rows_ = OperandRows::choose(graph_, roles_.pins, held_samples(), samples_->count(),
+      rows_ = OperandRows::choose(graph_, roles_, held_samples(), samples_->count(),
                                   kRoundingWork[static_cast<size_t>(options_.effort)]);
     }
     THIMBLE_TRY(seen_,
@@ -356,16 +356,17 @@ class Quantizer {
   }
 
   /// Number of samples that do not determine the rounding: the first ones, a quarter of all, fewer
-  /// for a larger network. 0, and no rounding, if the measurements would need too much work.
+  /// for a larger network. 0, and no rounding, if the measurements would need too much work, or if
+  /// they are too few to confirm it.
   [[nodiscard]] int64_t held_samples() const {
     constexpr double kWork[kEffortMax + 1] = {0, 1e9, 3e10, 1e13};
-    constexpr int64_t kShare = 4, kFewest = 4;
+    constexpr int64_t kShare = 4, kFewest = 3;
     constexpr double kRuns = 12;  // of both graphs, for each of these samples
     double work = 1;
     for (const Op& op : graph_.ops()) work += static_cast<double>(ir::macs_or_elements(graph_, op));
     const int64_t share = (samples_->count() + kShare - 1) / kShare;
     const double most = kWork[static_cast<size_t>(options_.effort)] / (kRuns * work);
-    if (most < static_cast<double>(std::min(share, kFewest))) return 0;
+    if (share < kFewest || most < static_cast<double>(kFewest)) return 0;
     return most < static_cast<double>(share) ? static_cast<int64_t>(most) : share;
   }
 
@@ -527,7 +528,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
     if (is_prequantized(prepared)) {
       return bad_input("PyTorch quantized this model: --tune and --equalize are not supported");
     }
-    THIMBLE_TRY(const Plan possible, plan(pinned.graph));
+    THIMBLE_TRY(const Plan possible, plan(pinned.graph, pinned.pins, preferences_of(spec, asked)));
     (void)possible;
     THIMBLE_CHECK(prepare_channels(pinned.graph, data, spec, asked, observers, report.trials));
   }

@@ -16,6 +16,7 @@
 #include "quant/calibrate.h"
 #include "quant/equalize.h"
 #include "quant/fast_float.h"
+#include "quant/int4.h"
 #include "quant/lower.h"
 #include "quant/parallel.h"
 #include "quant/plan.h"
@@ -156,9 +157,13 @@ class TrialScorer {
         histograms[static_cast<size_t>(id)].choose(observer);
       }
       Classes::Assigned assigned = Classes(graph_, plan_).assign(histograms, options_.observer);
-      Decisions decisions{std::move(assigned.params),       std::move(assigned.narrow),
-                          seen_[half].channel_means,        {},
-                          options_.single_rounding ? 1 : 0, std::move(assigned.symmetric)};
+      Decisions decisions{std::move(assigned.params),
+                          std::move(assigned.narrow),
+                          seen_[half].channel_means,
+                          {},
+                          options_.single_rounding ? 1 : 0,
+                          std::move(assigned.symmetric),
+                          int4_results(graph_, plan_, options_)};
       THIMBLE_TRY(const LoweredGraph lowered, lower(graph_, plan_, decisions, options_.io));
       scores[half] = measure_quality(graph_, lowered, samples_[1 - half],
                                      {scored_samples(1 - half), options_.threads})

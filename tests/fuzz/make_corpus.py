@@ -19,8 +19,9 @@ DIGITS = SOURCE / "models/digits_cnn"
 TARGETS = ("cortex-m0plus", "cortex-m4", "cortex-m55", "corstone-300", "corstone-320", "nrf54lm20b", "imxrt700cm")
 
 
+DRIVER_HEADER_BYTES = 32  # before the command stream
 # Targets that read the payload of an engine.
-PAYLOADS = {"ethos": ("ethos_u_payload", "ethos_u_stream"), "axon": ("axon_list",), "neutron": ("neutron_payload",)}
+PAYLOADS = {"ethos": ("ethos_u_payload",), "axon": ("axon_list",), "neutron": ("neutron_payload",)}
 
 
 def add(target, name, file):
@@ -28,6 +29,15 @@ def add(target, name, file):
     folder.mkdir(parents=True, exist_ok=True)
     if file.stat().st_size <= BYTES_MAX:
         shutil.copyfile(file, folder / name)
+
+
+def add_stream(name, payload):
+    """The words of the command stream: the block cmd_data without the header of the driver's payload (docs/formats)."""
+    block = payload.index(b"cmd_data")
+    size = int.from_bytes(payload[block + 16:block + 20], "little")
+    folder = CORPUS / "ethos_u_stream"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(payload[block + 32 + DRIVER_HEADER_BYTES:block + 32 + size])
 
 
 def main():
@@ -47,6 +57,8 @@ def main():
                 for kind in ("pte_run_npu",) if payloads else ("pte", "pte_run") if model == "hello_sin" else ():
                     add(kind, pte.name, pte)
                 for payload in payloads:
+                    if "ethos" in payload.name:
+                        add_stream(f"{model}_{target}.words", payload.read_bytes())
                     for kind in PAYLOADS[payload.stem.split("partition-")[1].split("-")[0]]:
                         add(kind, f"{model}_{target}.bin", payload)
                 if target == "cortex-m4":

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -32,12 +33,33 @@ namespace fs = std::filesystem;
 constexpr unsigned kSecondsMax = 10;
 constexpr uintmax_t kInputBytesMax = 32 << 10;
 
-std::string repeat;  // how to repeat the present run
+char repeat[1024];  // how to repeat the present run; a signal handler must not allocate
 
-[[noreturn]] void report_signal(int number) {
-  const std::string text = "signal " + std::to_string(number) + "; repeat: " + repeat + "\n";
-  [[maybe_unused]] const auto written = write(2, text.data(), text.size());
+void set_repeat(const std::string& command) {
+  std::snprintf(repeat, sizeof repeat, "%s", command.c_str());
+}
+
+[[noreturn]] void report_signal(int) {
+  constexpr std::string_view kText = "\ncrash, or a run of more than 10 s; repeat: ";
+  [[maybe_unused]] auto written = write(2, kText.data(), kText.size());
+  written = write(2, repeat, std::strlen(repeat));
+  written = write(2, "\n", 1);
   _exit(1);
+}
+
+/// Installs report_signal() with a stack of its own, because a deep input may exhaust the stack.
+void catch_signals() {
+  static char stack[1 << 16];
+  stack_t other = {};
+  other.ss_sp = stack;
+  other.ss_size = sizeof stack;
+  sigaltstack(&other, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = report_signal;
+  action.sa_flags = SA_ONSTACK;
+  for (const int each : {SIGSEGV, SIGABRT, SIGALRM, SIGFPE, SIGILL, SIGBUS}) {
+    sigaction(each, &action, nullptr);
+  }
 }
 
 Bytes read_file(const fs::path& path) {
@@ -85,7 +107,7 @@ void run_once(const Target& target, const Bytes& bytes, int& accepted, int& fail
   alarm(0);
   if (peak.bytes() <= limit) return;
   std::printf("%s: %zu B allocated for %zu B, at most %zu expected; repeat: %s\n",
-              target.name.c_str(), peak.bytes(), bytes.size(), limit, repeat.c_str());
+              target.name.c_str(), peak.bytes(), bytes.size(), limit, repeat);
   ++failures;
 }
 
@@ -93,15 +115,15 @@ bool replay(const Target& target, const fs::path& source, int count, uint64_t se
   Counts counts;
   std::vector<Bytes> inputs;
   for (const fs::path& path : inputs_of(source, target.name)) {
-    repeat = "fuzz_replay " + source.string() + " 0 " + target.name + " (" + path.string() + ")";
+    set_repeat("fuzz_replay " + source.string() + " 0 " + target.name + "  # " + path.string());
     inputs.push_back(read_file(path));
     run_once(target, inputs.back(), counts.accepted_inputs, counts.failures);
   }
   counts.inputs = static_cast<int>(inputs.size());
   for (int i = 0; i < count && !inputs.empty(); ++i) {
     const uint64_t own_seed = seed + static_cast<uint64_t>(i);
-    repeat =
-        "fuzz_replay " + source.string() + " 1 " + target.name + " " + std::to_string(own_seed);
+    set_repeat("fuzz_replay " + source.string() + " 1 " + target.name + " " +
+               std::to_string(own_seed));
     std::mt19937_64 random(own_seed);
     const Bytes& first = inputs[random() % inputs.size()];
     const Bytes& second = inputs[random() % inputs.size()];
@@ -135,9 +157,7 @@ int main(int argc, char** argv) {
     std::fputs("usage: fuzz_replay SOURCE_DIR COUNT [TARGET [SEED]]\n", stderr);
     return 2;
   }
-  for (const int each : {SIGSEGV, SIGABRT, SIGALRM, SIGFPE, SIGILL, SIGBUS}) {
-    std::signal(each, report_signal);
-  }
+  catch_signals();
   bool passed = true;
   for (const Target& target : targets()) {
     if (argc > 3 && target.name != argv[3]) continue;

@@ -7,6 +7,9 @@
 namespace thimble::engine::cortex_m {
 namespace {
 
+/// Elements of a cumulative sum, whose triangle of ones is a constant of the file.
+constexpr int64_t kFloatCumsumMax = 256;
+
 using ir::Attrs;
 using ir::Op;
 using ir::OpKind;
@@ -192,6 +195,7 @@ class Decomposer {
     if (in.empty()) return ir::kNoValue;
     const int64_t along = op_->get(ir::attr::dim);
     const int64_t count = in[static_cast<size_t>(along)];
+    if (count > kFloatCumsumMax) return ir::kNoValue;
     std::vector<float> triangle(static_cast<size_t>(count * count), 0.0F);
     for (int64_t row = 0; row < count; ++row) {
       for (int64_t column = 0; column <= row; ++column) {

@@ -269,8 +269,9 @@ std::string float_refusal(const ir::Graph& graph, const Op& op) {
     case OpKind::prelu:
     case OpKind::batch_norm:
     case OpKind::resize_bilinear:
-    case OpKind::cumsum:
       return "has no float32 kernel";
+    case OpKind::cumsum:
+      return "sums more than 256 elements; its float32 form stores a triangle of ones";
     default:
       return {};
   }
