@@ -1,6 +1,7 @@
 #!/bin/sh
 # python_venv.sh FOLDER: makes FOLDER/python-venv with nanobind and NumPy, with which cmake/build.sh builds
-# the Python package, and with reuse, which checks the licence of each file. Without a network, says so and makes nothing: the tests of the package are skipped.
+# the Python package, and with reuse, which checks the licence of each file. Without a network, says so and
+# makes nothing: the tests of the package are skipped.
 set -eu
 venv=$1/python-venv
 [ ! -f "$venv/complete" ] || exit 0
@@ -9,7 +10,8 @@ rm -rf "$venv"
 if python3 -m venv "$venv" >"$1/python-venv.log" 2>&1 &&
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'nanobind>=3.1,<4' numpy \
     >>"$1/python-venv.log" 2>&1; then
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check reuse >>"$1/python-venv.log" 2>&1 || true
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check reuse >>"$1/python-venv.log" 2>&1 ||
+    echo "skipped: tidy_reuse needs reuse from PyPI ($1/python-venv.log)"
   touch "$venv/complete"
 else
   rm -rf "$venv"

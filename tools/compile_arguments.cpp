@@ -230,8 +230,7 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
   add_kernel_code_option(verb, &a.kernel_code);
   verb.flag("--tune,!--no-tune", a.tune,
             "Try equalization and observers per value; keep those that increase the SQNR");
-  verb.option("--effort", a.effort,
-              "Time for rounding the weights; 0 rounds each one to the nearest code")
+  verb.option("--effort", a.effort, "Work for rounding weights and comparing observers; 0: neither")
       .one_of({"0", "1", "2", "3"});
   verb.option("--kernels", a.kernels, "C++ file that lists the kernels the .pte calls");
   verb.option("--kernels-dir", a.kernels_dir,

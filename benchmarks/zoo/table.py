@@ -33,6 +33,8 @@ def reason_of(row: dict) -> str:
 def why_missing(text: str) -> str:
     if text == "MACs":
         return "MACs"
+    if re.search(r"RAM of the board|arena is smaller", text):
+        return "RAM of the board"
     if re.search(r"too large|does not fit|memory|overflow", text):
         return "memory"
     return "time" if text.startswith("more than") else one_line(text, 60)

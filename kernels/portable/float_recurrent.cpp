@@ -81,9 +81,7 @@ class Layer {
         hidden_(tensor(call, form.y()).sizes[2]),
         lanes_(mutable_floats(tensor(call, form.scratch()))) {}
 
-  /// Calls step(sums, h, y of the step) for each element of the batch and each step; begin(index of
-  /// Calls begin(b), then step(x, y) for each step, for each element b of the batch. `h` is h0
-  /// first.
+  /// For each element b of the batch: sets h to h0, calls begin(b), then step(x, y) for each step.
   template <class Begin, class Step>
   void run(float* h, Begin begin, Step step) const {
     const bool reverse = call_.args[form_.reverse].integer != 0;

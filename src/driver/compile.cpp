@@ -142,6 +142,7 @@ Kernels kernels_of(const CompileOptions& options, const engine::Part& part) {
   const bool native = options.dialect == engine::Dialect::kNative;
   return {.int16 = has_int16(options),
           .float32 = native && (part.cpu->has_fpu() || options.soft_float),
+          .float32_note = !native ? " with --compat executorch" : ", unless --soft-float is given",
           .int4 = has_int4(options, part)};
 }
 

@@ -59,6 +59,10 @@ Status check_options(std::span<const MethodModel> methods, const CompileOptions&
         "--tune, --equalize and --accuracy change each method's layers by its own data; several "
         "methods share their layers");
   }
+  if (options.keep_float) {
+    return unsupported(
+        "--float: methods of one file are quantized together: compile each method alone");
+  }
   if (options.names) return unsupported("--names: the file has several methods");
   if (part.has_memory_speeds()) {
     return unsupported("several methods: the memories of {} are chosen for one model at a time",

@@ -99,6 +99,20 @@ Result<std::vector<size_t>> select_ops(const ir::Graph& graph, std::string_view 
                    option, pattern, similar_nodes(graph, pattern));
 }
 
+namespace {
+
+/// Returns true if the operator reads float32 and has another result, as a comparison. Its operands
+/// would be quantized.
+bool reads_float_only(const ir::Graph& graph, const ir::Op& op) {
+  const auto is_float = [&](ir::ValueId id) {
+    return id != ir::kNoValue && graph.type(id).dtype == ir::DType::kF32;
+  };
+  if (op.kind == ir::OpKind::quantize) return false;
+  return !is_float(op.output) && std::ranges::any_of(op.inputs, is_float);
+}
+
+}  // namespace
+
 Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& choices,
                      std::string_view target, const Kernels& kernels) {
   std::string lines;
@@ -107,12 +121,16 @@ Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& cho
     THIMBLE_TRY(const std::vector<size_t> ops, select_ops(graph, choice.pattern, "--quant"));
     if (choice.precision == Precision::kInt8) continue;
     if (choice.precision == Precision::kInt16 && kernels.int16) continue;
-    if (choice.precision == Precision::kFloat && kernels.float32) continue;
     if (choice.precision == Precision::kInt4 && kernels.int4) continue;
-    const std::string reason =
-        fmt::format("has no {} kernel on {}", precision_name(choice.precision), target);
+    const bool is_float = choice.precision == Precision::kFloat;
     for (const size_t i : ops) {
       const ir::Op& op = graph.ops()[i];
+      if (is_float && kernels.float32 && !reads_float_only(graph, op)) continue;
+      const std::string reason =
+          is_float && kernels.float32
+              ? std::string("has no float32 result: --float keeps the whole network in float32")
+              : fmt::format("has no {} kernel on {}{}", precision_name(choice.precision), target,
+                            is_float ? kernels.float32_note : "");
       lines += line_of(op, reason);
       facts.ops.push_back(ir::refused_op(op.source, op.kind, reason));
     }

@@ -37,9 +37,10 @@ struct QuantChoice {
 
 /// The precisions of kernels on the target, in addition to int8.
 struct Kernels {
-  bool int16 = false;    // activations
-  bool float32 = false;  // activations and weights
-  bool int4 = false;     // weights
+  bool int16 = false;                  // activations
+  bool float32 = false;                // activations and weights
+  std::string_view float32_note = "";  // why not: the end of the message
+  bool int4 = false;                   // weights
 };
 
 /// Checks that every pattern matches and that kernels exist for the requested precision. Otherwise

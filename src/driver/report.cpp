@@ -36,7 +36,7 @@ std::string quality_line(const CompileReport& report) {
   const quant::QuantReport& quant = report.quant;
   std::string width = "int8";
   if (quant.wide_ops > 1) width += fmt::format(", {} operators in int16", quant.wide_ops);
-  if (report.float_ops > 0) width += fmt::format(", {} in float32", report.float_ops);
+  if (report.float_ops > 0) width += fmt::format(", {} operators in float32", report.float_ops);
   if (quant.samples == 0) return fmt::format("quantized      {}, as in the .pt2\n", width);
   std::string line = fmt::format("quantized      {}, {} samples", width, quant.samples);
   if (!quant.output_agreement.empty() && quant.output_agreement[0]) {

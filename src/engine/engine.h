@@ -227,7 +227,8 @@ struct Core {
   /// the core: times have an error band.
   bool has_time_band = false;
 
-  /// Returns true for the cores with DSP instructions, whose firmware uses the FPU.
+  /// Returns true for the cores with DSP instructions: all parts of targets/ with such a core have
+  /// an FPU, and the firmware is built for it.
   [[nodiscard]] bool has_fpu() const { return isa == abi::Isa::kDsp || isa == abi::Isa::kMve; }
 };
 

@@ -159,7 +159,7 @@ Status kaiser_window(Call& call) {
   constexpr double kBetaMax = 100;
   THIMBLE_TRY(const double beta, call.number("beta", 12));
   if (!(std::fabs(beta) <= kBetaMax)) {
-    return unsupported("beta is {:g}, expected at most {:g}", beta, kBetaMax);
+    return unsupported("beta is {:g}, expected {:g} to {:g}", beta, -kBetaMax, kBetaMax);
   }
   return window_result(call, [beta](double at) {
     const double radius = 2 * at - 1;

@@ -325,7 +325,7 @@ class Importer {
     return reason;
   }
 
-  /// Adds the operators of a node and binds its results. An error without a message is that of an
+  /// Adds the operators of a node and binds its results. The message of the error is empty for an
   /// operator without advice.
   Status compute(const pt2::Node& node, const ir::Source& source) {
     if (!is_supported(node, source))

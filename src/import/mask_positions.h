@@ -15,8 +15,8 @@ struct KnownMask {
 /// Returns the mask of a constant bool tensor; nothing for other values.
 [[nodiscard]] std::optional<KnownMask> known_mask(Call& call, ir::ValueId id);
 
-/// Gives the size symbol of `x[mask]`, which the export leaves without a value, the number of
-/// elements that the mask selects, if the mask is known.
+/// Sets the size symbol of `x[mask]` to the number of selected elements, if the mask is known. The
+/// export gives it no value.
 void learn_selected_count(Context& context, const formats::pt2::Node& node,
                           const ir::Source& source);
 

@@ -11,7 +11,7 @@ namespace thimble::import_pt2 {
 /// numbers. Returns nothing for other nodes, and for a size that is given as an expression.
 [[nodiscard]] std::optional<double> known_scalar(Call& call, std::string_view target);
 
-/// Gives the Python numbers that a node computes their values: sym_size, numbers of known tensors,
+/// Sets the Python numbers that a node computes: sym_size, numbers of known tensors,
 /// and arithmetic on them. The archive gives each size as an expression of the symbols.
 void bind_scalars(Context& context, const formats::pt2::Node& node, const ir::Source& source);
 

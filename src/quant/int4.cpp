@@ -24,7 +24,8 @@ std::string_view obstacle(const Graph& graph, const Op& op, const OpPlan& op_pla
   if (op.kind != OpKind::conv2d && op.kind != OpKind::linear) {
     return "int8 weights: no kernels with 4 bits for this operator";
   }
-  if (graph.value(op.inputs[1]).constant == nullptr) return "int8: the weights are no constant";
+  if (graph.value(op.inputs[1]).constant == nullptr)
+    return "int8 weights: the weights are not constant";
   if (op.kind == OpKind::conv2d && op.get(ir::attr::groups) != 1) {
     return "int8 weights: a convolution with groups has no kernel with 4 bits";
   }

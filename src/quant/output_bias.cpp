@@ -43,8 +43,8 @@ std::vector<bool> last_layers(const Graph& graph, const Plan& plan) {
 }
 
 /// Returns the mean of (integer - float) by channel.
-std::vector<double> mean_errors(const Tensor& expected, const Tensor& codes,
-                                const ir::Quant& quant, size_t dim) {
+std::vector<double> mean_errors(const Tensor& expected, const Tensor& codes, const ir::Quant& quant,
+                                size_t dim) {
   const auto channels = static_cast<size_t>(expected.shape[dim]);
   const auto plane = static_cast<size_t>(ir::strides(expected.shape, {})[dim]);
   const auto real = expected.data<float>();
@@ -80,17 +80,19 @@ std::map<ValueId, std::vector<double>> output_bias_errors(const OutputBiasReques
   const auto count = static_cast<size_t>(request.last_sample);
   std::vector<std::map<ValueId, std::vector<double>>> by_sample(count);
   const QualityRequest all{request.last_sample, request.threads};
-  for_each_pair(graph, request.lowered, request.samples, all,
-                [&](size_t sample, const std::vector<Tensor>& inputs, SideBySide& pair) {
-                  pair.run(inputs, [&](size_t place, const Tensor& expected, const Tensor& codes) {
-                    if (op_of[place] < 0) return;
-                    const ir::Quant& quant =
-                        *request.lowered.graph.type(pairs[place].integer).quant;
-                    const Op& op = graph.ops()[static_cast<size_t>(op_of[place])];
-                    by_sample[sample][op.output] =
-                        mean_errors(expected, codes, quant, dim_of[place]);
-                  });
-                });
+  for_each_pair(
+      graph, request.lowered, request.samples, all,
+      [&](size_t sample, const std::vector<Tensor>& inputs, SideBySide& pair) {
+        // Samples of a network without state are independent.
+        const bool measured = static_cast<int64_t>(sample) >= request.first_sample;
+        if (!measured && graph.states().empty()) return;
+        pair.run(inputs, [&](size_t place, const Tensor& expected, const Tensor& codes) {
+          if (op_of[place] < 0) return;
+          const ir::Quant& quant = *request.lowered.graph.type(pairs[place].integer).quant;
+          const Op& op = graph.ops()[static_cast<size_t>(op_of[place])];
+          by_sample[sample][op.output] = mean_errors(expected, codes, quant, dim_of[place]);
+        });
+      });
   const double share = 1 / static_cast<double>(request.last_sample - request.first_sample);
   for (size_t s = static_cast<size_t>(request.first_sample); s < count; ++s) {
     for (const auto& [id, errors] : by_sample[s]) {

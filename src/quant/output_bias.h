@@ -22,7 +22,7 @@ struct OutputBiasRequest {
   const Plan& plan;
   const LoweredGraph& lowered;
   const Samples& samples;
-  int64_t first_sample = 0, last_sample = 0;  // measured samples, without the last one
+  int64_t first_sample = 0, last_sample = 0;  // samples [first_sample, last_sample) are measured
   int threads = 0;
 };
 /// Returns the mean error by output channel, by result of the operator (Decisions::bias_error).

@@ -207,7 +207,7 @@ class Compile(Cli):
             self.fails(2, *compile_, option, "conv2x" + ask, saying="conv2d")
             self.fails(2, *compile_, option, "zzzzzzzz" + ask, saying="for example")
         self.fails(2, *compile_, "--quant", "conv2d", saying="int8, int16, float")
-        self.fails(2, *compile_, "--quant", "conv2d=int3", saying="int8, int16, float")
+        self.fails(2, *compile_, "--quant", "conv2d=int3", saying="int4, int8, int16, float expected")
         no_fpu = ["compile", MODEL, "--target", "cortex-m3", *DATA]
         self.fails(1, *no_fpu, "--quant", "conv2d=float", saying="no float kernel on cortex-m3")
         stock = ("--compat", "executorch")

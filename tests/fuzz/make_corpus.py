@@ -27,7 +27,8 @@ PAYLOADS = {"ethos": ("ethos_u_payload",), "axon": ("axon_list",), "neutron": ("
 def add(target, name, file):
     folder = CORPUS / target
     folder.mkdir(parents=True, exist_ok=True)
-    if file.stat().st_size <= BYTES_MAX:
+    known = {other.read_bytes() for other in folder.iterdir()}
+    if file.stat().st_size <= BYTES_MAX and file.read_bytes() not in known:
         shutil.copyfile(file, folder / name)
 
 
@@ -54,15 +55,17 @@ def main():
                                 folder / "calibrate.npz", "-o", pte, "--save-stages", stages, "--npu-small", "--emit", "pte"],
                                check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 payloads = list(stages.glob("*partition-*.bin"))
-                for kind in ("pte_run_npu",) if payloads else ("pte", "pte_run") if model == "hello_sin" else ():
-                    add(kind, pte.name, pte)
+                if payloads:
+                    add("pte_run_npu", pte.name, pte)
+                elif model == "hello_sin":
+                    add("pte", pte.name, pte)
                 for payload in payloads:
                     if "ethos" in payload.name:
                         add_stream(f"{model}_{target}.words", payload.read_bytes())
                     for kind in PAYLOADS[payload.stem.split("partition-")[1].split("-")[0]]:
                         add(kind, f"{model}_{target}.bin", payload)
                 if target == "cortex-m4":
-                    for file in stages.glob("*.ir"):
+                    for file in sorted(stages.glob("*.ir")):
                         add("ir", f"{model}_{file.name}", file)
         stages = work / "x"
         subprocess.run([THIMBLE, "compile", SIN / "hello_sin.pt2", "--target", "cortex-m4", "--calibrate",

@@ -1,4 +1,4 @@
-// Files that a device reads: .pte through the host's reader and through the runtime, .ptd, bundled
+// Model files: .pte through the host's reader and through the runtime, .ptd, bundled
 // programs, LiteRT models.
 
 #include <cstring>
@@ -52,7 +52,7 @@ class Aligned {
   void* data_;
 };
 
-size_t result_bytes = 0;  // so that copies of outputs have an effect
+volatile uint8_t output_sum = 0;  // volatile, so that the reads of outputs are not removed
 
 /// Loads the file in the runtime and runs it once with zeros. An application with a fixed arena
 /// rejects files that need more.
@@ -81,9 +81,9 @@ Outcome run_on_device(ByteView bytes) {
   for (uint32_t i = 0; i < thimble_output_count(&model); ++i) {
     thimble_view view;
     if (thimble_output(&model, i, &view) != 0) continue;
-    const Bytes copy(static_cast<const std::byte*>(view.data),
-                     static_cast<const std::byte*>(view.data) + view.bytes);
-    result_bytes += copy.size();
+    for (size_t k = 0; k < view.bytes; ++k) {
+      output_sum = static_cast<uint8_t>(output_sum + static_cast<const uint8_t*>(view.data)[k]);
+    }
   }
   return Outcome::kAccepted;
 }

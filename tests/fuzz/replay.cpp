@@ -4,7 +4,7 @@
 //
 // Inputs are those of tests/fuzz/corpus/<target>, and the files of at most 32 KiB that
 // tests/fuzz/inputs.txt names. COUNT mutations for each target; SEED is that of the first one.
-// Fails if a target accepts none of its inputs, rejects all mutations or accepts all, or allocates
+// Fails if a target accepts none of its inputs or, of more than 100 mutations, none, or allocates
 // more than 16 MiB plus 64 times the input. A crash and a run of more than 10 s print the command
 // that repeats them.
 

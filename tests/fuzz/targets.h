@@ -1,6 +1,6 @@
 #pragma once
 // Functions that read bytes of an unknown origin, for fuzzers. libfuzzer_main.cpp gives them the
-// inputs of libFuzzer, replay_test.cpp the committed inputs and mutations of them.
+// inputs of libFuzzer, replay.cpp the committed inputs and mutations of them.
 
 #include <cstdint>
 #include <span>

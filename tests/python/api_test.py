@@ -280,7 +280,8 @@ class OptionTest(unittest.TestCase):
             "observer": "min-max", "equalize": True, "pareto": False, "npu_small": True,
             "npu_weights": "named", "inputs": "arena", "optimize": "size", "tune": False,
             "kernel_code": None, "kernels": None, "kernels_dir": None, "names": True, "fail_if": "sqnr<1dB",
-            "save_stages": None, "skip_passes": ["remove_noops"], "float": False, "soft_float": False,
+            "save_stages": None, "skip_passes": ["remove_noops"], "float": False, "soft_float": False, "effort": 0,
+            "weights": "int4",
             "input_mean": None, "input_std": None, "preprocess": None,
         }
         names = {option.name for option in thimble.options("compile")}

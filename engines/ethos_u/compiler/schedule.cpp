@@ -66,8 +66,7 @@ class Scheduler {
     return result;
   }
 
-  /// Returns the fastest schedule of front() within `budget`. Below all of them, any schedule that
-  /// fits is returned.
+  /// Returns the fastest schedule of front() within `budget`. If none fits, returns best(budget).
   std::optional<Point> within(int64_t budget) {
     std::optional<Point> result;
     for (const Point& point : front()) {

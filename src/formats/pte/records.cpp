@@ -493,16 +493,20 @@ Status add_records(Program& program, const FindOperator& find) {
   const size_t plans = program.plans.size();
   NamedData* const table = plans > 1 ? find_entry(program, abi::kMethodsKey) : nullptr;
   // Positions depend on the sizes of all records.
-  Status status = write_records(program, find, nullptr);
-  if (table != nullptr) table->bytes = Bytes(plans * sizeof(abi::MethodRecord));
-  const Segments layout = lay_out(program);
-  if (status.ok()) status = write_records(program, find, &layout);
-  if (!status.ok()) {
+  const auto write_both = [&]() -> Result<Segments> {
+    THIMBLE_CHECK(write_records(program, find, nullptr));
+    if (table != nullptr) table->bytes = Bytes(plans * sizeof(abi::MethodRecord));
+    Segments layout = lay_out(program);
+    THIMBLE_CHECK(write_records(program, find, &layout));
+    return layout;
+  };
+  const Result<Segments> layout = write_both();
+  if (!layout) {
     remove_records(program);
-    return status;
+    return layout.error();
   }
   if (table != nullptr) {
-    table->bytes = method_table(program, layout);
+    table->bytes = method_table(program, *layout);
     set_method_count(*find_entry(program, entry_key(program, 0)), static_cast<uint16_t>(plans));
   }
   return ok();
