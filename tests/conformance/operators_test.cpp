@@ -200,19 +200,39 @@ std::vector<ir::Graph> graphs_without_packed_form() {
   return graphs;
 }
 
+/// Returns the graph with weights of 4 bits where an operator may have them.
+ir::Graph with_int4_weights(ir::Graph graph) {
+  for (ir::Op& op : graph.ops()) {
+    const bool is_conv = op.kind == ir::OpKind::qconv2d && op.get(ir::attr::groups) == 1;
+    if (!is_conv && op.kind != ir::OpKind::qlinear) continue;
+    ir::TensorPtr& weights = graph.value(op.inputs[1]).constant;
+    if (weights == nullptr || weights->dtype != ir::DType::kI8) continue;
+    if (graph.type(op.inputs[0]).dtype != ir::DType::kI8) continue;
+    ir::Tensor narrow = *weights;
+    for (int8_t& code : narrow.data<int8_t>()) code = std::clamp<int8_t>(code, -8, 7);
+    weights = std::make_shared<const ir::Tensor>(std::move(narrow));
+    op.attrs.set(ir::attr::weight_bits, int64_t{4});
+  }
+  return graph;
+}
+
 const Collector& all_cases() {
   static const Collector collector = [] {
     Collector c;
     for (ir::Graph& graph : repeats()) {
       c.offer(std::move(graph), Dialect::kNative, 1, "repeat");
     }
-    constexpr uint64_t kSeeds = 10000;
+    constexpr uint64_t kSeeds = 10000, kInt4Seeds = 1000;
     constexpr ir::DType kOthers[] = {ir::DType::kBool, ir::DType::kU8,  ir::DType::kI8,
                                      ir::DType::kI16,  ir::DType::kI32, ir::DType::kI64,
                                      ir::DType::kF32};
     for (uint64_t seed = 0; seed < kSeeds; ++seed) {
       c.offer(test::random_integer_graph(seed, {1, false}), Dialect::kNative, seed, "int8");
       c.offer(test::random_integer_graph(seed, {1, true}), Dialect::kStock, seed, "int8, stock");
+      if (seed < kInt4Seeds) {
+        c.offer(with_int4_weights(test::random_integer_graph(seed, {1, false})), Dialect::kNative,
+                seed, "int4 weights");
+      }
       c.offer(test::random_wide_graph(seed, 1), Dialect::kNative, seed, "int16");
       const ir::DType dtype = kOthers[seed % std::size(kOthers)];
       auto moved = test::random_move_graph(seed, dtype);

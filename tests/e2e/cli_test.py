@@ -219,7 +219,7 @@ class Compile(Cli):
                                              "--engine-off", "conv*").read_bytes())
 
     def test_sixteen_bits(self):
-        compile_ = ["compile", MODEL, *M55, *DATA, "-o", "y.pte"]
+        compile_ = ["compile", MODEL, *M55, *DATA, "-o", "y.pte", "--effort", "0"]
         some = json.loads(self.thimble(*compile_, "--quant", "conv1*=int16", "--json")[0])
         every = json.loads(self.thimble(*compile_, "--activations", "int16", "--json")[0])
         both = [row["op"] for row in some["ops"]]

@@ -48,7 +48,8 @@ class Packages(unittest.TestCase):
         sbom = json.loads((share / "thimble.cdx.json").read_text())
         self.assertEqual((sbom["bomFormat"], sbom["specVersion"]), ("CycloneDX", "1.5"))
         for component in sbom["components"]:
-            self.assertRegex(component["version"], r"^\d", component["name"])
+            if component["name"] != "robin-map":  # nanobind contains it without a version
+                self.assertRegex(component.get("version", ""), r"^\d", component["name"])
             self.assertEqual(len(component["licenses"]), 1)
         licenses = [file for file in (share / "licenses").iterdir() if file.stem not in ("Apache-2.0", "MPL-2.0")]
         self.assertEqual(len(sbom["components"]), len(licenses))

@@ -91,6 +91,13 @@ std::string attributes(const Container& list, const LayerRecord& layer) {
   return text.empty() ? text : text + "]";
 }
 
+/// Returns true if the attributes are among the constants. check() ignores those that the operation
+/// does not use.
+bool has_attributes(const Header& header, const LayerRecord& layer) {
+  const uint64_t end = uint64_t{layer.attributes} + 4 * uint64_t{layer.attribute_count};
+  return layer.attribute_count == 0 || end <= header.constant_bytes;
+}
+
 std::string layer_line(const Container& list, uint32_t index) {
   const LayerRecord layer = list.layer(index);
   std::string text = fmt::format("layer {:<4} {}{};", index, what(layer), attributes(list, layer));
@@ -120,6 +127,10 @@ Result<std::string> print(ByteView bytes, std::string_view label) {
   }
   const Container list(data);
   const Header header = list.header();
+  for (uint32_t i = 0; i < header.layer_count; ++i) {
+    if (has_attributes(header, list.layer(i))) continue;
+    return bad_input("{}: layer {}: its attributes are outside of the constants", label, i);
+  }
   std::string text =
       fmt::format("list {}   {} B, interlayer {}, variables {}, constants {}; {} cycles\n",
                   header.name, header.bytes, header.interlayer_bytes, header.persistent_bytes,
