@@ -25,7 +25,7 @@ TOOLS, NUMPY = FOLDER / "tools", FOLDER / "numpy"
 SKIPPED = 77
 MODEL = SOURCE / "models/digits_cnn"
 NOTEBOOK = "which_chip"  # needs no package beyond the wheel's
-BYTES_MAX = 10_000_000
+BYTES_MAX = 10_500_000
 # The benchmark prints the times; the limits here are for a loaded machine.
 SECONDS_MAX = {"install": 60, "import": 2, "host": 15, "qemu": 25}
 
