@@ -503,10 +503,6 @@ Status prepare_channels(Graph& graph, const CalibrationData& data, const QuantSp
   return ok();
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns true if observers are compared before the calibration.
 bool chooses_observer(const Graph& graph, const CalibrationData& data,
                       const QuantizeOptions& options) {
