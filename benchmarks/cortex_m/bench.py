@@ -46,10 +46,12 @@ def line(row, networks):
 
 def markdown(row, networks):
     """The row of README.md."""
-    both = cmsis_nn.totals(row, networks)
+    both, cycles = cmsis_nn.totals(row, networks), cmsis_nn.totals(row, networks, "cycles")
+    rival = networks[row["network"]][row["core"]]
     return (f"| {row['network']} | {row['core']} | {row['instructions'] / 1e6:.3f} | {row['cycles'] / 1e6:.3f} | "
             f"{row['instructions'] / row['macs']:.2f} | "
-            f"{both[0] / both[1]:.2f} | {networks[row['network']][row['core']]['total_build']} | {row['arena_bytes']:,} | "
+            f"{both[0] / both[1]:.2f} | {rival['total_build']} | {cycles[0] / cycles[1]:.2f} | {rival['cycles_build']} | "
+            f"{row['arena_bytes']:,} | "
             f"{row['state_bytes']} | {row['pte_bytes'] - row['weights_bytes']:,} |")
 
 
@@ -69,10 +71,13 @@ def print_table(rows):
 
 
 def print_layers(row, networks):
-    found, alone = cmsis_nn.pairs(row, networks)
-    for layer, _, ours, theirs in found:
-        mark = "  SLOWER" if ours > theirs else ""
-        print(f"  {layer:44} {ours:12} {theirs:12} {ours / theirs:6.2f}{mark}")
+    """Instructions of the layers and their cycles, beside CMSIS-NN's."""
+    for quantity in ("instructions", "cycles"):
+        found, alone = cmsis_nn.pairs(row, networks, quantity)
+        print(f"  {quantity}")
+        for layer, _, ours, theirs in found:
+            mark = "  SLOWER" if ours > theirs else ""
+            print(f"  {layer:44} {ours:12} {theirs:12} {ours / theirs:6.2f}{mark}")
     for name in alone:
         print(f"  {name}: no partner")
 

@@ -32,44 +32,51 @@ def kind_of(op):
     return None
 
 
-def own_layers(row):
-    """(kind, name, instructions) per layer, in order. Calls of one operator are added up, including its row tiles."""
+def own_layers(row, quantity):
+    """(kind, name, count) per layer, in order. Calls of one operator are added up, including its row tiles."""
     layers = {}
     for call in row["calls"]:
         kind = kind_of(call["op"])
         if kind is not None:
             name = re.sub(r"_strip\d+$", "", call["name"])
             known = layers.setdefault((kind, name), [kind, name, 0])
-            known[2] += call["instructions"]
+            known[2] += call[quantity]
     return [tuple(layer) for layer in layers.values()]
 
 
-def pairs(row, networks):
-    """[(layer of CMSIS-NN, name of ours, our instructions, instructions of CMSIS-NN)], and unpaired layers."""
+def counts(rival, quantity):
+    """Of each layer in CMSIS-NN: instructions of the build with the fewest, or cycles of the build with the fewest."""
+    return rival["cycles"] if quantity == "cycles" else [layer[3] for layer in rival["layers"]]
+
+
+def pairs(row, networks, quantity="instructions"):
+    """[(layer of CMSIS-NN, name of ours, our count, count of CMSIS-NN)], and unpaired layers.
+
+    `quantity`: "instructions", or the modelled "cycles"."""
     rival = networks.get(row["network"], {}).get(row["core"])
     if rival is None:
         return [], []
     waiting = {}
-    for name, kind, shape, instructions in rival["layers"]:
-        waiting.setdefault(kind, []).append((f"{name} {shape}", instructions))
+    for (name, kind, shape, _), count in zip(rival["layers"], counts(rival, quantity), strict=True):
+        waiting.setdefault(kind, []).append((f"{name} {shape}", count))
     found, alone = [], []
-    for kind, name, instructions in own_layers(row):
+    for kind, name, count in own_layers(row, quantity):
         if waiting.get(kind):
             layer, theirs = waiting[kind].pop(0)
-            found.append((layer, name, instructions, theirs))
+            found.append((layer, name, count, theirs))
         else:
             alone.append(name)
     alone += [layer for rest in waiting.values() for layer, _ in rest]
     return found, alone
 
 
-def totals(row, networks):
+def totals(row, networks, quantity="instructions"):
     """(ours, CMSIS-NN's) over paired layers. If all are paired, CMSIS-NN's is its best build of the whole network."""
-    found, _ = pairs(row, networks)
+    found, _ = pairs(row, networks, quantity)
     if not found:
         return None
     rival = networks[row["network"]][row["core"]]
     theirs = sum(pair[3] for pair in found)
-    if len(found) == len(rival["layers"]):
+    if quantity == "instructions" and len(found) == len(rival["layers"]):
         theirs = min(theirs, rival["total"])
     return sum(pair[2] for pair in found), theirs

@@ -1,29 +1,40 @@
-"""Counts the instructions of CMSIS-NN's layers (cmsis_nn.json) under QEMU, for builds with GCC.
+"""Counts the instructions and models the cycles of CMSIS-NN's layers (cmsis_nn.json) under QEMU, for builds with GCC and clang.
 
 usage: cmsis_nn_measure.py CMSIS_NN_FOLDER [--build build] [--cores cortex-m7,cortex-m33] [--networks A,B] [--write]
 
-CMSIS_NN_FOLDER is a checkout of the commit that cmsis_nn.json names. The build folder has the counter (make) and the board's
-linker script. Each layer is a call of the public function for its operator (cmsis_nn_layers.cpp). --write stores a build in
-cmsis_nn.json if it needs fewer instructions for the whole network than the stored one.
+This Python has the PyPI package ziglang 0.17.1 (clang 22.1.8). CMSIS_NN_FOLDER is a checkout of the commit that cmsis_nn.json names. The build folder has the counter and the cycle models (make)
+and the board's linker script. Each layer is a call of the public function for its operator (cmsis_nn_layers.cpp). --write stores a
+build in cmsis_nn.json if it needs fewer instructions for the whole network than the stored one, and the cycles of the build
+with the fewest.
 """
 
 import argparse
 import concurrent.futures
+import itertools
 import json
+import math
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
+import ziglang
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 RECORD = HERE / "cmsis_nn.json"
+GCC = ["arm-none-eabi-gcc"]
+CLANG = [sys.executable, "-m", "ziglang", "clang", "--target=arm-none-eabi", "-fshort-enums", "-w",
+         f"-isystem{pathlib.Path(ziglang.__file__).parent}/lib/include", "-isystem/usr/include/newlib"]
 BUILDS = {
-    "gcc -Ofast": ["-Ofast"],
-    "gcc -O2, requantization in assembly": ["-O2", "-DCMSIS_NN_USE_REQUANTIZE_INLINE_ASSEMBLY"],
+    "gcc -Ofast": [*GCC, "-Ofast"],
+    "gcc -O2": [*GCC, "-O2"],
+    "gcc -O2, requantization in assembly": [*GCC, "-O2", "-DCMSIS_NN_USE_REQUANTIZE_INLINE_ASSEMBLY"],
+    "clang 22 -O3": [*CLANG, "-O3"],
 }
-FOLDERS = ("BasicMath", "Convolution", "FullyConnected", "NNSupport", "Pooling", "Softmax")
+WITHOUT_ASSEMBLY = ("cortex-m0plus",)  # no instructions for long products
+FOLDERS = ("BasicMath", "Convolution", "FullyConnected", "NNSupport", "Pooling", "Softmax", "Transpose")
 KINDS = {"conv": "kConv", "depthwise": "kDepthwise", "fc": "kLinear", "add": "kAdd", "avgpool": "kAveragePool",
          "softmax": "kSoftmax"}
 PYTORCH_PADDING = ("mobilenet_v2",)  # the others have TensorFlow's SAME
@@ -67,10 +78,10 @@ def compile_one(command, source, out):
     return out
 
 
-def library(cmsis, flags, options, folder):
+def library(cmsis, flags, compiler, folder):
     sources = [path for name in FOLDERS for path in sorted((cmsis / f"Source/{name}Functions").glob("*.c"))
                if not re.search(r"_(f16|f32)\.c$", path.name)]
-    command = ["arm-none-eabi-gcc", *flags, "-mthumb", *options, "-ffunction-sections", "-fdata-sections", f"-I{cmsis}/Include"]
+    command = [*compiler, *flags, "-mthumb", "-ffunction-sections", "-fdata-sections", f"-I{cmsis}/Include"]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         objects = list(pool.map(lambda path: compile_one(command, path, folder / f"{path.stem}.o"), sources))
     archive = folder / "libcmsis_nn.a"
@@ -86,18 +97,22 @@ def image(cmsis, build, network, layers, core, archive, folder):
     subprocess.run(["arm-none-eabi-g++", *flags, "-mthumb", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", f"-I{ROOT}",
                     f"-I{cmsis}/Include", f'-DLAYERS_FILE="{rows}"', HERE / "cmsis_nn_layers.cpp",
                     ROOT / "firmware/common/startup.cpp", ROOT / "firmware/common/semihosting.cpp", archive, "-nostartfiles",
-                    "--specs=nano.specs", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments", "-T",
+                    "--specs=nano.specs", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments", "-Wl,--no-warn-execstack", "-T",
                     build / f"firmware/{board}.ld", "-o", elf], check=True)
     return board, elf
 
 
-def counted(build, board, elf, folder):
-    """Instructions per layer, in order."""
+def counted(build, core, board, elf, folder):
+    """Instructions and modelled cycles per layer, in order."""
     subprocess.run(["qemu-system-arm", "-M", board, "-display", "none", "-monitor", "none", "-serial", "none",
                     "-semihosting-config", "enable=on,target=native", "-kernel", elf, "-plugin",
                     f"{build.resolve()}/firmware/insn_count.so,out=counts", "-d", "plugin"], check=True, cwd=folder)
     text = (folder / "counts").read_text()
-    return [int(count) for count in re.findall(r"^op \d+ \d+ (\d+)$", text, re.M)]
+    instructions = [int(count) for count in re.findall(r"^op \d+ \d+ (\d+)$", text, re.M)]
+    modelled = subprocess.run([build / "tests/cycles_blocks", folder / "counts", core, "--operators"], check=True,
+                              capture_output=True, text=True).stdout
+    cycles = dict(map(int, line.split()) for line in modelled.splitlines())
+    return instructions, [cycles[index] for index in range(len(instructions))]
 
 
 def text_of(record):
@@ -116,22 +131,26 @@ def main():
     arguments = parser.parse_args()
     record = json.loads(RECORD.read_text())
     networks = arguments.networks.split(",") if arguments.networks else list(record["networks"])
-    for core in arguments.cores.split(","):
-        for name, options in BUILDS.items():
-            with tempfile.TemporaryDirectory() as scratch:
-                folder = pathlib.Path(scratch)
-                archive = library(arguments.cmsis, core_row(core)[1], options, folder)
-                for network in networks:
-                    stored = record["networks"][network][core]
-                    board, elf = image(arguments.cmsis, arguments.build, network, stored["layers"], core, archive, folder)
-                    counts = counted(arguments.build, board, elf, folder)
-                    assert len(counts) == len(stored["layers"]), counts
-                    print(f"{network} {core} {name}: {sum(counts):,}; stored: {stored['total']:,} ({stored['total_build']})",
-                          flush=True)
-                    if sum(counts) < stored["total"]:
-                        layers = [[*layer[:3], count] for layer, count in zip(stored["layers"], counts)]
-                        record["networks"][network][core] = {"build": name, "total": sum(counts), "total_build": name,
-                                                             "layers": layers}
+    fastest = {}  # cycles of the layers of the build with the fewest, by network and core
+    for core, (name, compiler) in itertools.product(arguments.cores.split(","), BUILDS.items()):
+        if core in WITHOUT_ASSEMBLY and "assembly" in name:
+            continue
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            archive = library(arguments.cmsis, core_row(core)[1], compiler, folder)
+            for network in networks:
+                stored = record["networks"][network][core]
+                board, elf = image(arguments.cmsis, arguments.build, network, stored["layers"], core, archive, folder)
+                counts, cycles = counted(arguments.build, core, board, elf, folder)
+                assert len(counts) == len(stored["layers"]), counts
+                print(f"{network} {core} {name}: {sum(counts):,}; stored: {stored['total']:,} ({stored['total_build']}); "
+                      f"{sum(cycles):,} cycles", flush=True)
+                if sum(counts) < stored["total"]:
+                    stored |= {"build": name, "total": sum(counts), "total_build": name,
+                               "layers": [[*layer[:3], count] for layer, count in zip(stored["layers"], counts)]}
+                if sum(cycles) < sum(fastest.get((network, core), [math.inf])):
+                    fastest[network, core] = cycles
+                    stored |= {"cycles": cycles, "cycles_build": name}
     if arguments.write:
         RECORD.write_text(text_of(record))
     return 0

@@ -54,7 +54,7 @@ def measure(program, folder, core, options=()):
         ran = thimble(program, "run", pte, *inputs, "--on", "qemu", "--profile", "--json")
     calls = [
         {"name": op["name"], "op": count["name"], "macs": op["macs"], "outputs": op["elements_out"],
-         "instructions": count["instructions"]}
+         "instructions": count["instructions"], "cycles": count["cycles"]}
         for op, count in zip(report["ops"], ran["ops"], strict=True)]
     return {
         "network": folder.name,

@@ -1,14 +1,16 @@
 // Prints the blocks of a counted run with their cycles on a core, for comparison with other models.
 //
-//   cycles_blocks COUNTS CORE
+//   cycles_blocks COUNTS CORE [--operators]
 //
 // COUNTS is the output of firmware/qemu_plugin/insn_count.c. A line for each block that operators
 // or the run executed: number, times, cycles in all (after the blocks before it), cycles of one
-// iteration if the block is repeated, and its instructions in hexadecimal.
+// iteration if the block is repeated, and its instructions in hexadecimal. With --operators a line
+// for each operator: its number and its cycles.
 
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "cycles/core_timing.h"
@@ -36,8 +38,9 @@ void print_code(const std::vector<cycles::Insn>& block) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: cycles_blocks COUNTS CORE\n");
+  const bool by_operator = argc == 4 && std::string_view(argv[3]) == "--operators";
+  if (argc != 3 && !by_operator) {
+    std::fprintf(stderr, "usage: cycles_blocks COUNTS CORE [--operators]\n");
     return 2;
   }
   std::ifstream stream(argv[1], std::ios::binary);
@@ -55,6 +58,14 @@ int main(int argc, char** argv) {
                  counted ? fmt::format("{}: no model of this core", argv[2]).c_str()
                          : counted.error().message.c_str());
     return 2;
+  }
+  if (by_operator) {
+    for (const auto& [scope, cycles] : cycles::scope_cycles(*counted, part->cpu->timing)) {
+      if (scope.first == "op") {
+        std::printf("%d %lld\n", scope.second, static_cast<long long>(cycles));
+      }
+    }
+    return 0;
   }
   std::vector<int64_t> times(counted->blocks.size()), sums(counted->blocks.size());
   for (const cycles::Edge& edge : counted->edges) {

@@ -171,8 +171,8 @@ def main():
         lines.append(line)
         print(line, flush=True)
 
-    print("| network | core | blocks | model / LLVM, weighted | within 10 % or half a cycle |")
-    print("|---|---|--:|--:|--:|")
+    print("| network | core | blocks | million cycles, model | LLVM | model / LLVM | within 10 % or half a cycle |")
+    print("|---|---|--:|--:|--:|--:|--:|")
     failures, outliers = 0, []
     of_core, large_of_core = collections.defaultdict(list), collections.defaultdict(list)
     for network, core in itertools.product(options.networks, CORES):
@@ -187,7 +187,7 @@ def main():
         total = sum(each[2] for each in rows)
         of_core[core] += [(each[3], llvm[each[0]]) for each in rows]
         large_of_core[core] += [(each[3], llvm[each[0]]) for each in rows if each[2] >= SHARE_SHOWN * total]
-        row(f"| {network} | {core} | {len(rows)} | {ours / theirs:.3f} | {sum(near)} |")
+        row(f"| {network} | {core} | {len(rows)} | {ours / 1e6:.3f} | {theirs / 1e6:.3f} | {ours / theirs:.3f} | {sum(near)} |")
         outliers += [(each[2] / total, network, core, each[3], blocks[each[0]]) for each, fine in zip(rows, near)
                      if not fine]
         failures += abs(ours / theirs - 1) > TOLERANCE

@@ -6,6 +6,7 @@
 #include "base/glob.h"
 #include "base/nearest.h"
 #include "ir/refused_op.h"
+#include "quant/int4.h"
 
 namespace thimble::driver {
 namespace {
@@ -121,13 +122,20 @@ Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& cho
     THIMBLE_TRY(const std::vector<size_t> ops, select_ops(graph, choice.pattern, "--quant"));
     if (choice.precision == Precision::kInt8) continue;
     if (choice.precision == Precision::kInt16 && kernels.int16) continue;
-    if (choice.precision == Precision::kInt4 && kernels.int4) continue;
     const bool is_float = choice.precision == Precision::kFloat;
+    if (choice.precision == Precision::kInt4) {
+      // A module has operators with and without weights.
+      const bool any = std::ranges::any_of(
+          ops, [&](size_t i) { return quant::has_weight_matrix(graph.ops()[i]); });
+      if (any && kernels.int4) continue;
+    }
     for (const size_t i : ops) {
       const ir::Op& op = graph.ops()[i];
       if (is_float && kernels.float32 && !reads_float_only(graph, op)) continue;
       const std::string reason =
-          is_float && kernels.float32
+          choice.precision == Precision::kInt4 && kernels.int4
+              ? std::string("has no matrix of weights, so no weights of 4 bits")
+          : is_float && kernels.float32
               ? std::string("has no float32 result: --float keeps the whole network in float32")
               : fmt::format("has no {} kernel on {}{}", precision_name(choice.precision), target,
                             is_float ? kernels.float32_note : "");

@@ -12,12 +12,6 @@ using ir::Graph;
 using ir::Op;
 using ir::OpKind;
 
-bool has_weight_matrix(const Op& op) {
-  const ir::OpCategory category = ir::category_of(op.kind);
-  return category == ir::OpCategory::kConv || category == ir::OpCategory::kConvTranspose ||
-         category == ir::OpCategory::kLinear || category == ir::OpCategory::kRecurrent;
-}
-
 /// Returns the reason for which the weights have 8 bits; empty if they can have 4.
 std::string_view obstacle(const Graph& graph, const Op& op, const OpPlan& op_plan,
                           const Plan& plan) {
@@ -53,6 +47,12 @@ void for_each_selected(const Graph& graph, const QuantizeOptions& options, Each 
 }
 
 }  // namespace
+
+bool has_weight_matrix(const Op& op) {
+  const ir::OpCategory category = ir::category_of(op.kind);
+  return category == ir::OpCategory::kConv || category == ir::OpCategory::kConvTranspose ||
+         category == ir::OpCategory::kLinear || category == ir::OpCategory::kRecurrent;
+}
 
 std::set<ir::ValueId> int4_results(const Graph& graph, const Plan& plan,
                                    const QuantizeOptions& options) {
