@@ -29,9 +29,10 @@ Status check_supported(const CompileArguments& arguments) {
     return bad_input("--float does not quantize: it cannot be used with --calibrate");
   }
   if (arguments.keep_float && (arguments.emits("tflite") || arguments.emits("tosa"))) {
-    return bad_input("--float with --emit {}: such a file has the quantized graph; --emit tosa-fp "
-                     "writes the float graph",
-                     arguments.emits("tflite") ? "tflite" : "tosa");
+    return bad_input(
+        "--float with --emit {}: such a file has the quantized graph; --emit tosa-fp "
+        "writes the float graph",
+        arguments.emits("tflite") ? "tflite" : "tosa");
   }
   const std::string report = extension(arguments.report);
   if (!arguments.report.empty() && report != ".json" && report != ".html") {

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #ifndef _WIN32
 #include <poll.h>
@@ -31,9 +32,8 @@ int checked_output(int exit_code) {
   return 2;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+/// Runs the verb of the command line. Returns its exit code.
+int run(int argc, char** argv) {
   thimble::tools::CommandLine line(
       "Compiles PyTorch models for Cortex-M, and runs the compiled models.", "thimble");
   int exit_code = 0;
@@ -48,11 +48,20 @@ int main(int argc, char** argv) {
   thimble::tools::add_targets(line, &exit_code);
   thimble::tools::add_boards(line, &exit_code);
   thimble::tools::add_annotate(line, &exit_code);
+  line.parse(argc, argv, &exit_code);
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int exit_code = 2;
   try {
-    line.parse(argc, argv, &exit_code);
+    exit_code = run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("thimble: out of memory\n", stderr);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "thimble: %s\n", error.what());
-    return 2;
   }
   return checked_output(exit_code);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -61,7 +62,10 @@ Json number(double value) {
 
 OutputFiles::~OutputFiles() {
   std::error_code ignored;
-  for (const File& file : files_) fs::remove(file.temporary, ignored);
+  for (const File& file : files_) {
+    fs::remove(file.temporary, ignored);
+    if (!file.old.empty()) fs::remove(file.old, ignored);
+  }
 }
 
 Status OutputFiles::check(const fs::path& path, const std::string& shown) const {
@@ -90,12 +94,14 @@ Status OutputFiles::add(const fs::path& given, ByteView bytes) {
   temporary += fmt::format(".{}.tmp", process_id());
   files_.push_back({temporary, path});
   added_.push_back({given, static_cast<int64_t>(bytes.size())});
+  errno = 0;
   std::ofstream stream(temporary, std::ios::binary);
   stream.write(reinterpret_cast<const char*>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));
   stream.close();
-  if (!stream) return bad_input("{}: cannot be written", path.string());
-  return ok();
+  if (stream) return ok();
+  const std::string reason = errno != 0 ? ": " + std::generic_category().message(errno) : "";
+  return bad_input("{}: cannot be written{}", path.string(), reason);
 }
 
 std::vector<std::string> OutputFiles::names_in(const fs::path& folder) const {
@@ -114,16 +120,37 @@ Status OutputFiles::add(const fs::path& path, std::string_view text) {
 }
 
 Status OutputFiles::commit() {
-  for (size_t i = 0; i < files_.size(); ++i) {
-    std::error_code error;
-    fs::rename(files_[i].temporary, files_[i].path, error);
-    if (!error) continue;
-    const Error failure = bad_input("{}: {}", files_[i].path.string(), error.message());
-    for (size_t done = 0; done < i; ++done) fs::remove(files_[done].path, error);
-    return failure;
+  std::error_code error;
+  // A second name keeps the old content until all files have their new one. Without it (a file
+  // system without hard links) a file that was renamed before a failure keeps its new content.
+  for (File& file : files_) {
+    file.existed = fs::exists(file.path, error);
+    if (!file.existed || files_.size() == 1) continue;
+    file.old = file.temporary;
+    file.old += ".old";
+    fs::create_hard_link(file.path, file.old, error);
+    if (error) file.old.clear();
   }
-  files_.clear();
-  return ok();
+  Status status = ok();
+  size_t renamed = 0;
+  while (renamed < files_.size() && status.ok()) {
+    const File& file = files_[renamed];
+    fs::rename(file.temporary, file.path, error);
+    if (error) {
+      status = bad_input("{}: {}", file.path.string(), error.message());
+    } else {
+      ++renamed;
+    }
+  }
+  for (size_t i = 0; i < files_.size(); ++i) {
+    const File& file = files_[i];
+    const bool undo = !status.ok() && i < renamed;
+    if (undo && !file.existed) fs::remove(file.path, error);
+    if (undo && !file.old.empty()) fs::rename(file.old, file.path, error);
+    if (!file.old.empty()) fs::remove(file.old, error);
+  }
+  if (status.ok()) files_.clear();
+  return status;
 }
 
 Result<Bytes> read_file(const fs::path& path) {

@@ -27,8 +27,8 @@ void print_json(const Json& object);
 /// A JSON number; null for NaN and infinities, which JSON does not have.
 [[nodiscard]] Json number(double value);
 
-/// Files that are written together. Each is written to a temporary name; commit() renames them all.
-/// The destructor removes files that have not been committed.
+/// Files that are written together. Each is written to a temporary name; commit() renames them all,
+/// and restores the old files if one cannot be renamed. The destructor removes temporary files.
 class OutputFiles {
  public:
   OutputFiles() = default;
@@ -55,6 +55,8 @@ class OutputFiles {
   struct File {
     std::filesystem::path temporary;
     std::filesystem::path path;
+    std::filesystem::path old{};  // second name of the old content; empty: none
+    bool existed = false;         // before commit()
   };
   Status check(const std::filesystem::path& path, const std::string& shown) const;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <exception>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -24,14 +26,27 @@ void for_each_index(int64_t count, int threads, const std::function<void(int64_t
     for (int64_t index = next++; index < count; index = next++) body(index, thread);
   };
   const Cancellation* const cancellation = current_cancellation();
-  const auto work_in_scope = [&](int thread) {
-    const CancelScope scope(cancellation);
-    work(thread);
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto guarded = [&](int thread) {
+    try {
+      const CancelScope scope(cancellation);
+      work(thread);
+    } catch (...) {
+      next = count;
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
   };
   std::vector<std::thread> others;
-  for (int thread = 1; thread < threads; ++thread) others.emplace_back(work_in_scope, thread);
-  work(0);
+  try {
+    for (int thread = 1; thread < threads; ++thread) others.emplace_back(guarded, thread);
+  } catch (const std::exception&) {
+    // No memory or no number for a further thread: the existing ones do the work.
+  }
+  guarded(0);
   for (std::thread& other : others) other.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace thimble
