@@ -1,0 +1,5 @@
+# The binary interface of the runtime is that of the recorded version.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  add_test(NAME interface COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/interface_test.py ${CMAKE_SOURCE_DIR})
+  set_tests_properties(interface PROPERTIES LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77)
+endif()
