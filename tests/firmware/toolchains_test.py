@@ -1,8 +1,8 @@
-"""Compiles all device sources for four cores with one compiler, as C++17 with all warnings as errors, and the public headers
+"""Compiles all device sources for the cores with one compiler, as C++17 with all warnings as errors, and the public headers
 as C99 and C++17. No header of a C++ library is found except <cstdint> and <cstddef> of minimal_cpp/: a toolchain such
 as Zephyr's with CONFIG_MINIMAL_LIBCPP has no other. The headers of C are those of the cross compiler.
 
-usage: toolchains_test.py SOURCE_DIR COMPILER ARM_CXX [CCACHE]
+usage: toolchains_test.py SOURCE_DIR COMPILER ARM_CXX CORE,... [CCACHE]
 """
 
 import concurrent.futures
@@ -15,9 +15,8 @@ import tempfile
 
 SOURCE = pathlib.Path(sys.argv[1]).resolve()
 COMPILER, ARM_CXX = sys.argv[2:4]
-LAUNCHER = sys.argv[4:5]
-CORES = {"cortex-m0plus": [], "cortex-m4": ["-mfloat-abi=hard"], "cortex-m33": ["-mfloat-abi=hard"],
-         "cortex-m55": ["-mfloat-abi=hard"]}
+CORES = {core: [] if core == "cortex-m0plus" else ["-mfloat-abi=hard"] for core in sys.argv[4].split(",")}
+LAUNCHER = sys.argv[5:6]
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Werror"]
 FOLDERS = ["abi", "numerics", "kernels", "runtime"]
 ENGINE_FOLDERS = ["isa", "container", "sim", "model", "delegate", "delegate_vendor", "vendor_driver", "vendor_driver_model"]
