@@ -92,8 +92,17 @@ Status check_norm_entries(const Tensor& w, const Tensor& b, int32_t entries);
 /// Checks that x is contiguous and that rows over its last `dims` dimensions have at most `longest`
 /// elements (layer_norm and rms_norm).
 Status check_trailing(const Tensor& x, uint32_t dims, int32_t longest);
-template <class Code>
-void run_trailing(const Norm& norm, const Tensor& x, const Tensor& y, uint32_t dims);
+/// Computes the rows over the last `dims` dimensions. `Rows` is Norm, or has a run() of its own.
+template <class Code, class Rows>
+void run_trailing(const Rows& norm, const Tensor& x, const Tensor& y, uint32_t dims) {
+  NormRow row;
+  for (uint32_t d = x.rank - dims; d < x.rank; ++d) row.inner *= x.sizes[d];
+  row.inner_entry = 1;
+  const int32_t count = elements(x);
+  const Code* const from = static_cast<const Code*>(x.data);
+  Code* const to = static_cast<Code*>(y.data);
+  for (int32_t i = 0; i < count; i += row.inner) norm.run(from + i, to + i, row, 0);
+}
 
 inline const int16_t* half_words(const Tensor& t) {
   return t.is_null ? nullptr : static_cast<const int16_t*>(t.data);

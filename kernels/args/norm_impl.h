@@ -38,6 +38,15 @@ NormSums norm_sums(const Code* x, const NormRow& row, int32_t zero) {
   return sums;
 }
 
+/// Returns 1 / sqrt(n * the sum of the squares of the differences).
+inline numerics::InverseSqrt scale_of(const NormSums& sums, const Norm& norm, int32_t n) {
+  const int64_t mean = norm.centered ? sums.codes : 0;
+  const uint64_t scaled_variance =
+      static_cast<uint64_t>(n) * sums.squares - static_cast<uint64_t>(mean * mean);
+  const uint64_t radicand = scaled_variance + norm.eps;
+  return numerics::inverse_sqrt(radicand == 0 ? 1 : radicand);
+}
+
 template <class Code>
 void Norm::run(const Code* x, Code* y, const NormRow& row, int32_t entry) const {
   using Difference = typename NormWords<Code>::Difference;
@@ -47,11 +56,7 @@ void Norm::run(const Code* x, Code* y, const NormRow& row, int32_t entry) const 
   const NormSums sums = norm_sums(x, row, x_zero);
   // n times the value that is subtracted from every element.
   const int32_t middle = centered ? sums.codes : n * x_zero;
-  const int64_t mean = centered ? sums.codes : 0;
-  const uint64_t scaled_variance =
-      static_cast<uint64_t>(n) * sums.squares - static_cast<uint64_t>(mean * mean);
-  const uint64_t radicand = scaled_variance + eps;
-  const numerics::InverseSqrt scale = numerics::inverse_sqrt(radicand == 0 ? 1 : radicand);
+  const numerics::InverseSqrt scale = scale_of(sums, *this, n);
   const int32_t right = 15 + scale.e;
   const int64_t half = (int64_t{1} << right) >> 1;
   for (int32_t o = 0; o < row.outer; ++o) {
@@ -83,21 +88,8 @@ Status check_norm(const Tensor& x, const Tensor& y, const Norm& norm) {
   return same_layout(x, y) ? Status::kOk : Status::kBadDimOrder;
 }
 
-template <class Code>
-void run_trailing(const Norm& norm, const Tensor& x, const Tensor& y, uint32_t dims) {
-  NormRow row;
-  for (uint32_t d = x.rank - dims; d < x.rank; ++d) row.inner *= x.sizes[d];
-  row.inner_entry = 1;
-  const int32_t count = elements(x);
-  const Code* const from = static_cast<const Code*>(x.data);
-  Code* const to = static_cast<Code*>(y.data);
-  for (int32_t i = 0; i < count; i += row.inner) norm.run(from + i, to + i, row, 0);
-}
-
 #define THIMBLE_NORM_ROWS(Code)                                                                   \
   template void Norm::run<Code>(const Code* x, Code* y, const NormRow& row, int32_t entry) const; \
-  template Status check_norm<Code>(const Tensor& x, const Tensor& y, const Norm& norm);           \
-  template void run_trailing<Code>(const Norm& norm, const Tensor& x, const Tensor& y,            \
-                                   uint32_t dims)
+  template Status check_norm<Code>(const Tensor& x, const Tensor& y, const Norm& norm)
 
 }  // namespace thimble::kernels

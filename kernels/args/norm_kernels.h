@@ -1,5 +1,6 @@
 #pragma once
 // check() and run() of the norms, for int8 and int16 kernels; formula: docs/numerics.md, "Norms".
+// `Rows` computes a row: Norm, or a class of a kernel for some cores.
 
 #include "kernels/args/norm.h"
 #include "kernels/args/requant.h"
@@ -8,7 +9,7 @@ namespace thimble::kernels {
 
 /// Operands: x, w int16 or None, b int32 or None, parameters, y. In place: y may be x. x is
 /// contiguous, or its channels are innermost.
-template <class Code, const abi::PteOpInfo& kOp>
+template <class Code, const abi::PteOpInfo& kOp, class Rows = Norm>
 struct GroupNorm {
   static bool has_channels_innermost(const Tensor& x) {
     uint8_t order[abi::kMaxRank] = {};
@@ -35,7 +36,7 @@ struct GroupNorm {
     const Tensor& y = tensor(call, 4);
     const abi::ParamsOf<kOp>& p = params<kOp>(tensor(call, 3));
     const int32_t groups = p.groups;
-    Norm norm(p);
+    Rows norm(p);
     norm.w = half_words(tensor(call, 1));
     norm.b = words(tensor(call, 2));
     const int32_t channels = x.sizes[1] / groups;
@@ -62,7 +63,7 @@ struct GroupNorm {
 /// Norm over the last dimensions, which are contiguous. Operands: x, w int16 or None, b int32 or
 /// None (if `kHasBias`), parameters, y. In place: y may be x. layer_norm is centered and has a
 /// bias; rms_norm is not centered and has no bias.
-template <class Code, const abi::PteOpInfo& kOp, bool kHasBias>
+template <class Code, const abi::PteOpInfo& kOp, bool kHasBias, class Rows>
 struct TrailingNorm {
   static constexpr uint32_t kParams = kHasBias ? 3 : 2;
 
@@ -82,7 +83,7 @@ struct TrailingNorm {
 
   static void run(const Call& call) {
     const abi::ParamsOf<kOp>& p = params<kOp>(tensor(call, kParams));
-    Norm norm(p);
+    Rows norm(p);
     norm.centered = kHasBias;
     norm.w = half_words(tensor(call, 1));
     if (kHasBias) norm.b = words(tensor(call, 2));
@@ -90,9 +91,9 @@ struct TrailingNorm {
                        static_cast<uint32_t>(p.last_dims));
   }
 };
-template <class Code, const abi::PteOpInfo& kOp>
-using LayerNorm = TrailingNorm<Code, kOp, true>;
-template <class Code, const abi::PteOpInfo& kOp>
-using RmsNorm = TrailingNorm<Code, kOp, false>;
+template <class Code, const abi::PteOpInfo& kOp, class Rows = Norm>
+using LayerNorm = TrailingNorm<Code, kOp, true, Rows>;
+template <class Code, const abi::PteOpInfo& kOp, class Rows = Norm>
+using RmsNorm = TrailingNorm<Code, kOp, false, Rows>;
 
 }  // namespace thimble::kernels

@@ -1,6 +1,6 @@
-// Products of two activations. If the depth is innermost in both operands, four dot products are
-// computed, sixteen values at a time. Otherwise four columns of b are computed at a time: each
-// value of a is multiplied with a row of them.
+// Products of two activations. If the depth is innermost in both operands, the dot products of three
+// rows of a and four of b are computed, sixteen values at a time. Otherwise four columns of b are
+// computed at a time: each value of a is multiplied with a row of them.
 //
 // sum (a - a_zp) (b - b_zp) = sum a b - a_zp sum b - b_zp sum a + depth a_zp b_zp.
 
@@ -15,6 +15,8 @@
 #include "kernels/args/batch_matmul.h"
 #include "kernels/args/matmul.h"
 #include "kernels/define_kernel.h"
+#include "kernels/mve/product_block.h"
+#include "kernels/mve/unpacked_block.h"
 
 namespace thimble::kernels {
 namespace {
@@ -28,55 +30,86 @@ class Product {
         left_(at.shift > 0 ? at.shift : 0),
         right_(at.shift > 0 ? 0 : at.shift) {}
 
-  void row(const int8_t* a, const int8_t* b, int8_t* y) const {
-    const int32_t start = -at_.b_zp * (sum_of(a) - static_cast<int32_t>(depth_) * at_.a_zp);
-    for (uint32_t column = 0; column < columns_; column += 4) {
-      const uint32_t left = columns_ - column;
-      const mve_pred16_t lanes = vctp32q(left);
-      const int32x4_t sums = at_.transpose_b != 0
-                                 ? vaddq_n_s32(dots(a, b + column * depth_, left), start)
-                                 : columns(a, b + column, lanes, start);
-      vstrbq_p_s32(y + column, codes_of(sums), lanes);
+  /// Computes all rows of y; a and y are contiguous.
+  void matrix(const int8_t* a, const int8_t* b, int8_t* y, int32_t rows) const {
+    if (at_.transpose_b == 0 || columns_ < 4) {
+      for (int32_t m = 0; m < rows; ++m) row(a + m * depth(), b, y + m * width());
+      return;
+    }
+    // The last columns are computed together with columns before them, a second time.
+    const auto last = static_cast<int32_t>(columns_ - 4);
+    for (int32_t first = 0; first < width(); first += kTileColumns) {
+      const int32_t left = width() - first;
+      const int32_t count = (left < kTileColumns ? left : kTileColumns) & ~3;
+      if (count != 0) tile(a, b, y, rows, first, count);
+      if (left < kTileColumns && (left & 3) != 0) tile(a, b, y, rows, last, 4);
     }
   }
 
  private:
-  int32_t sum_of(const int8_t* a) const {
-    int32_t sum = 0;
-    for (uint32_t k = 0; k < depth_; k += 16) {
-      const mve_pred16_t lanes = vctp8q(depth_ - k);
-      sum = vaddvaq_p_s8(sum, vldrbq_z_s8(a + k, lanes), lanes);
-    }
-    return sum;
+  static constexpr int32_t kTileColumns = 64;
+
+  int32_t depth() const { return static_cast<int32_t>(depth_); }
+  int32_t width() const { return static_cast<int32_t>(columns_); }
+  /// Returns the sum of `count` values.
+  static int32_t sum(const int8_t* values, uint32_t count) {
+    return static_cast<int32_t>(mve::sum_of(values, count));
+  }
+  /// Returns the part of a sum that depends on the row of a.
+  int32_t row_start(const int8_t* a) const {
+    return at_.b_zp == 0 ? 0 : -at_.b_zp * (sum(a, depth_) - depth() * at_.a_zp);
   }
 
-  /// Returns sum a b - a_zp sum b of up to four neighbouring columns. Missing columns repeat the
-  /// last one.
-  int32x4_t dots(const int8_t* a, const int8_t* b, uint32_t left) const {
-    const int8_t* at[4];
-    for (uint32_t c = 0; c < 4; ++c) at[c] = b + (c < left ? c : left - 1) * depth_;
-    int32_t d0 = 0, d1 = 0, d2 = 0, d3 = 0;
-    int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    for (uint32_t k = 0; k < depth_; k += 16) {
-      // Lanes beyond the depth are 0 in both operands.
-      const mve_pred16_t lanes = vctp8q(depth_ - k);
-      const int8x16_t codes = vldrbq_z_s8(a + k, lanes);
-      const int8x16_t b0 = vldrbq_z_s8(at[0] + k, lanes);
-      const int8x16_t b1 = vldrbq_z_s8(at[1] + k, lanes);
-      const int8x16_t b2 = vldrbq_z_s8(at[2] + k, lanes);
-      const int8x16_t b3 = vldrbq_z_s8(at[3] + k, lanes);
-      d0 = vmladavaq_s8(d0, codes, b0);
-      d1 = vmladavaq_s8(d1, codes, b1);
-      d2 = vmladavaq_s8(d2, codes, b2);
-      d3 = vmladavaq_s8(d3, codes, b3);
-      s0 = vaddvaq_s8(s0, b0);
-      s1 = vaddvaq_s8(s1, b1);
-      s2 = vaddvaq_s8(s2, b2);
-      s3 = vaddvaq_s8(s3, b3);
+  /// Computes `count` columns from `first` on, a multiple of four.
+  void tile(const int8_t* a, const int8_t* b, int8_t* y, int32_t rows, int32_t first,
+            int32_t count) const {
+    int32_t starts[kTileColumns];
+    const int8_t* const columns = b + first * depth();
+    for (int32_t i = 0; i < count; ++i) {
+      starts[i] = at_.a_zp == 0 ? 0 : -at_.a_zp * sum(columns + i * depth(), depth_);
     }
-    const int32_t sums[4] = {d0 - at_.a_zp * s0, d1 - at_.a_zp * s1, d2 - at_.a_zp * s2,
-                             d3 - at_.a_zp * s3};
-    return vld1q_s32(sums);
+    mve::ProductBlock block;
+    block.depth = depth_;
+    block.starts_end = starts + count;
+    block.left = left_;
+    block.mult = at_.mult;
+    block.right = right_;
+    block.y_zero_point = at_.y_zp;
+    block.correction = right_ != 0 ? 1 : 0;
+    block.min = at_.min;
+    block.max = at_.max;
+    for (int32_t m = 0; m < rows; m += 3) {
+      for (int32_t k = 0; k < 3; ++k) {  // missing rows repeat the last one
+        const int32_t at = m + k < rows ? m + k : rows - 1;
+        block.a[k] = a + at * depth();
+        block.y[k] = y + at * width() + first;
+        block.row_start[k] = row_start(block.a[k]);
+      }
+      block.b = columns;
+      block.starts = starts;
+      multiply_products(&block);
+    }
+  }
+
+  /// One row of y.
+  void row(const int8_t* a, const int8_t* b, int8_t* y) const {
+    const int32_t start = row_start(a);
+    for (uint32_t column = 0; column < columns_; column += 4) {
+      const uint32_t left = columns_ - column;
+      const mve_pred16_t lanes = vctp32q(left);
+      const int32x4_t sums = at_.transpose_b != 0 ? dots(a, b + column * depth_, left, start)
+                                                  : columns(a, b + column, lanes, start);
+      vstrbq_p_s32(y + column, codes_of(sums), lanes);
+    }
+  }
+
+  /// Returns start + sum (a - a_zp) b of up to four columns, whose depth is innermost.
+  int32x4_t dots(const int8_t* a, const int8_t* b, uint32_t count, int32_t start) const {
+    int32_t sums[4] = {};
+    for (uint32_t c = 0; c < count && c < 4; ++c, b += depth_) {
+      for (uint32_t k = 0; k < depth_; ++k) sums[c] += (a[k] - at_.a_zp) * b[k];
+    }
+    return vaddq_n_s32(vld1q_s32(sums), start);
   }
 
   /// Returns start + sum (a - a_zp) b of four neighbouring columns.
@@ -112,14 +145,9 @@ void run(const Call& call) {
   do {
     const StrideIterator::Axis& batches = iterator.row();
     for (int32_t i = 0; i < batches.extent; ++i) {
-      const int8_t* a_row = codes(a) + iterator.offset[1] + i * batches.step[1];
-      const int8_t* const matrix = codes(b) + iterator.offset[2] + i * batches.step[2];
-      int8_t* y_row = mutable_codes(y) + iterator.offset[0] + i * batches.step[0];
-      for (int32_t m = 0; m < rows; ++m) {
-        product.row(a_row, matrix, y_row);
-        a_row += depth;
-        y_row += columns;
-      }
+      product.matrix(codes(a) + iterator.offset[1] + i * batches.step[1],
+                     codes(b) + iterator.offset[2] + i * batches.step[2],
+                     mutable_codes(y) + iterator.offset[0] + i * batches.step[0], rows);
     }
   } while (iterator.next());
 }
@@ -127,14 +155,9 @@ void run(const Call& call) {
 void run_stock(const Call& call) {
   const BatchMatmul m = bind_batch_matmul(call, 8);
   const Product product(m.params, m.depth, m.columns);
-  const int8_t* a = m.a;
-  int8_t* y = m.y;
   for (int32_t n = 0; n < m.batches; ++n) {
-    for (int32_t i = 0; i < m.rows; ++i) {
-      product.row(a, m.b + n * m.columns * m.depth, y);
-      a += m.depth;
-      y += m.columns;
-    }
+    product.matrix(m.a + n * m.rows * m.depth, m.b + n * m.columns * m.depth,
+                   m.y + n * m.rows * m.columns, m.rows);
   }
 }
 

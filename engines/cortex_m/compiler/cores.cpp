@@ -11,6 +11,7 @@
 #include "engines/cortex_m/compiler/legalize.h"
 #include "engines/cortex_m/compiler/linked_size.h"
 #include "engines/cortex_m/compiler/packed_rows.h"
+#include "engines/cortex_m/compiler/product_operands.h"
 #include "engines/cortex_m/compiler/select.h"
 
 namespace thimble::engine::cortex_m {
@@ -21,6 +22,7 @@ Result<Lowered> lower(const ir::Graph& graph, const Core& core, const Options& o
   THIMBLE_TRY(ir::Graph legal, legalize(decomposed, options.dialect));
   if (options.dialect == Dialect::kNative && core.isa == abi::Isa::kMve) {
     THIMBLE_TRY(legal, read_packed_rows(legal));
+    THIMBLE_TRY(legal, transpose_products(legal));
   }
   THIMBLE_TRY(Lowered lowered, assign_layouts(legal, options.dialect));
   if (!lowered.graph.states().empty()) {
