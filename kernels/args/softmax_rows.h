@@ -14,6 +14,20 @@ namespace thimble::kernels {
 
 Status check_softmax_rows(const Call& call);
 
+/// Products of cores that multiply 32 bits to 64.
+struct LongProduct {
+  static int32_t high(int32_t a, int32_t b) {
+    return static_cast<int32_t>((int64_t{a} * b + (int64_t{1} << 31)) >> 32);
+  }
+  /// Adds both rounding halves before the product, so that one multiply-accumulate suffices.
+  static uint32_t divided(int32_t a, uint32_t b, uint32_t right) {
+    const uint32_t half = uint32_t{1} << (right - 1);
+    const uint64_t halves = uint64_t{half} << 32 | uint64_t{1} << 31;
+    const uint64_t sum = halves + uint64_t{static_cast<uint32_t>(a) * 2} * b;
+    return static_cast<uint32_t>(sum >> 32) >> right;
+  }
+};
+
 /// Returns 1 / (1 + x) for x in [0, 1) in Q0.31, with the results of
 /// numerics::one_over_one_plus_x() but without its saturation steps. These are not needed: half of
 /// the sum is in [1/2, 1); the first estimate and each y are in [1/2, 2], and below 2 up to the
