@@ -4,22 +4,11 @@
 // Operands: x, LutTable constant, y. In place: y may be x.
 
 #include "abi/ops/arithmetic.h"
-#include "kernels/args/loop_nest.h"
+#include "kernels/args/lut_packed.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
-
-Status check(const Call& call) {
-  const Tensor& x = tensor(call, 0);
-  const Tensor& y = tensor(call, 2);
-  THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kI8));
-  THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kI8));
-  THIMBLE_RETURN_IF_ERROR(
-      check_blob(tensor(call, 1), sizeof(abi::ParamsOf<abi::op_info::thimble_lut_packed>)));
-  const uint32_t count = packed<abi::op_info::thimble_lut_packed>(tensor(call, 1)).count;
-  return x.bytes == count && y.bytes == count ? Status::kOk : Status::kBadShape;
-}
 
 void run(void* const* operands) {
   const abi::LutTable& p = packed<abi::op_info::thimble_lut_packed>(operands[1]);
@@ -39,6 +28,6 @@ void run(void* const* operands) {
 
 }  // namespace
 
-THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_lut_packed, check, run);
+THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_lut_packed, check_lut_packed, run);
 
 }  // namespace thimble::kernels
