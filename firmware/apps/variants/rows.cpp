@@ -1,4 +1,4 @@
-// Cases of add_table, mean_run and softmax_rows, and of quantize and dequantize between planes and
+// Cases of add_table, lut_packed, mean_run and softmax_rows, and of quantize and dequantize between planes and
 // pixels.
 
 #include "abi/packed_ops.h"
@@ -83,6 +83,14 @@ void make_planes_dequantize(uint32_t index, Case& c) {
   c.input<int8_t>(channels * pixels * quantized_bytes);
   auto& p = make_edge(c, channels, pixels, 4 * channels * pixels, *c.input<abi::QuantizeNest>(1));
   p.quantized_bytes = u(quantized_bytes);
+}
+
+void make_lut_packed(uint32_t, Case& c) {
+  const int32_t count = c.uniform(1, 100);
+  c.input<int8_t>(count);
+  c.input<abi::LutTable>(1)->count = static_cast<uint32_t>(count);
+  c.output(count);
+  c.text() << "count " << count;
 }
 
 void make_mean_run(uint32_t, Case& c) {
