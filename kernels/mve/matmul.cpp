@@ -1,6 +1,6 @@
-// Products of two activations. If the depth is innermost in both operands, the dot products of three
-// rows of a and four of b are computed, sixteen values at a time. Otherwise four columns of b are
-// computed at a time: each value of a is multiplied with a row of them.
+// Products of two activations. If the depth is innermost in both operands, the dot products of
+// three rows of a and four of b are computed, sixteen values at a time. Otherwise four columns of b
+// are computed at a time: each value of a is multiplied with a row of them.
 //
 // sum (a - a_zp) (b - b_zp) = sum a b - a_zp sum b - b_zp sum a + depth a_zp b_zp.
 

@@ -1,9 +1,9 @@
 // Norms of int8 rows, four elements at a time; formula: docs/numerics.md, "Norms".
 //
 // A product that is rounded and shifted by `right` bits is the rounded high half of a product whose
-// factors have been shifted left by 32 - right bits together. The shifted factors fit 32 bits: with R
-// the radicand, |difference| <= sqrt(n R) < sqrt(n) 2^(16+e), so the difference may be shifted by 2 - e
-// if n < 2^23; and the normalized value is less than sqrt(n) 2^17.
+// factors have been shifted left by 32 - right bits together. The shifted factors fit 32 bits: with
+// R the radicand, |difference| <= sqrt(n R) < sqrt(n) 2^(16+e), so the difference may be shifted by
+// 2 - e if n < 2^23; and the normalized value is less than sqrt(n) 2^17.
 
 #include "abi/ops/normalization.h"
 #include "kernels/isa.h"
@@ -107,7 +107,8 @@ struct MveNorm : Norm {
                       const int16_t* factor, const int32_t* term) {
     int32_t i = 0;
     for (; i + 4 <= count; i += 4) {
-      const int32x4_t a = Four::weighted(four.normalized(vldrbq_s32(x + i)), vldrhq_s32(factor + i));
+      const int32x4_t a =
+          Four::weighted(four.normalized(vldrbq_s32(x + i)), vldrhq_s32(factor + i));
       vstrbq_s32(y + i, four.codes(vaddq_s32(a, vldrwq_s32(term + i))));
     }
     if (i == count) return;

@@ -2,7 +2,6 @@
 
 #include <numeric>
 
-
 namespace thimble::engine::cortex_m {
 namespace {
 

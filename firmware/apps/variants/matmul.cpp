@@ -19,7 +19,8 @@ void make_matmul(uint32_t index, Case& c) {
   const uint32_t rank = batches + 2;
   const int32_t rows = c.uniform(1, 6);
   const int32_t depth = c.uniform(0, 2) == 0 ? 16 * c.uniform(1, 4) : c.uniform(1, 70);
-  const int32_t columns = c.uniform(0, 2) == 0 ? 4 * c.uniform(1, 6) : c.uniform(1, index % 8 == 0 ? 140 : 21);
+  const int32_t columns =
+      c.uniform(0, 2) == 0 ? 4 * c.uniform(1, 6) : c.uniform(1, index % 8 == 0 ? 140 : 21);
   const bool transposed = index % 2 == 0;
   int32_t a[4] = {}, b[4] = {}, y[4] = {};
   int32_t a_count = 1, b_count = 1, y_count = 1;

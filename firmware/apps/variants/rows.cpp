@@ -1,5 +1,5 @@
-// Cases of add_table, lut_packed, mean_run and softmax_rows, and of quantize and dequantize between planes and
-// pixels.
+// Cases of add_table, lut_packed, mean_run and softmax_rows, and of quantize and dequantize between
+// planes and pixels.
 
 #include "abi/packed_ops.h"
 #include "firmware/apps/variants/case.h"

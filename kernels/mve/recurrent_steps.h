@@ -1,0 +1,35 @@
+#pragma once
+// The steps of gru and lstm on Helium: four rows of gates and four units at a time. Layers with
+// 16-bit activations have the portable steps.
+
+#include "kernels/isa.h"
+
+#if THIMBLE_HAS_MVE
+#include "kernels/portable/recurrent_steps.h"
+
+namespace thimble::kernels::mve {
+
+void gates(const Recurrent& layer, const int8_t* x, int32_t split);
+void lstm(const Recurrent& layer, const abi::LstmParams& p, int16_t* c);
+void gru(const Recurrent& layer, int32_t bits, int16_t* exact);
+
+struct Steps {
+  static void gates(const Recurrent& layer, const int8_t* x, int32_t split) {
+    mve::gates(layer, x, split);
+  }
+  static void gates(const Recurrent& layer, const int16_t* x, int32_t split) {
+    compute_gates(layer, x, split);
+  }
+  template <class Code>
+  static void lstm(const Recurrent& layer, const abi::LstmParams& p, int16_t* c) {
+    sizeof(Code) == 1 ? mve::lstm(layer, p, c) : lstm_step<int16_t>(layer, p, c);
+  }
+  template <class Code>
+  static void gru(const Recurrent& layer, int32_t bits, int16_t* exact) {
+    sizeof(Code) == 1 ? mve::gru(layer, bits, exact) : gru_step<int16_t>(layer, bits, exact);
+  }
+};
+
+}  // namespace thimble::kernels::mve
+
+#endif
