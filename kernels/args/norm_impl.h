@@ -47,6 +47,32 @@ inline numerics::InverseSqrt scale_of(const NormSums& sums, const Norm& norm, in
   return numerics::inverse_sqrt(radicand == 0 ? 1 : radicand);
 }
 
+/// 1 / sqrt as a factor of differences of int8 rows. A product that is rounded and shifted right by
+/// 15 + e bits is the rounded high half of a product whose factors have been shifted left by 17 - e
+/// bits together. The shifted factors fit 32 bits: with R the radicand, |difference| <= sqrt(n R) <
+/// sqrt(n) 2^(16+e), so the difference may be shifted by 2 - e if n < 2^23. The normalized value is
+/// less than sqrt(n) 2^17.
+struct NarrowScale {
+  int32_t factor, shift;
+
+  explicit NarrowScale(const numerics::InverseSqrt& scale) {
+    constexpr int32_t kFactorShiftMax = 15;  // the factor has 16 bits
+    const int32_t left = 17 - scale.e;
+    const int32_t of_factor = left < kFactorShiftMax ? left : kFactorShiftMax;
+    factor = scale.t << of_factor;
+    shift = left - of_factor;
+  }
+  int32_t normalized(int32_t difference) const { return high(difference << shift, factor); }
+  /// `w` has 16 bits.
+  static int32_t weighted(int32_t a, int32_t w) { return high(a << 1, w * (1 << 16)); }
+
+ private:
+  /// Returns the rounded high half of the product.
+  static int32_t high(int32_t a, int32_t b) {
+    return static_cast<int32_t>((int64_t{a} * b + (int64_t{1} << 31)) >> 32);
+  }
+};
+
 template <class Code>
 void Norm::run(const Code* x, Code* y, const NormRow& row, int32_t entry) const {
   using Difference = typename NormWords<Code>::Difference;
@@ -57,19 +83,35 @@ void Norm::run(const Code* x, Code* y, const NormRow& row, int32_t entry) const 
   // n times the value that is subtracted from every element.
   const int32_t middle = centered ? sums.codes : n * x_zero;
   const numerics::InverseSqrt scale = scale_of(sums, *this, n);
+  const NarrowScale narrow(scale);
   const int32_t right = 15 + scale.e;
   const int64_t half = (int64_t{1} << right) >> 1;
-  for (int32_t o = 0; o < row.outer; ++o) {
-    int32_t at = entry + o * row.outer_entry;
-    for (int32_t i = 0; i < row.inner; ++i, at += row.inner_entry) {
-      const Difference difference = Difference{n} * x[o * row.step + i] - middle;
-      auto a = static_cast<int32_t>((static_cast<int64_t>(difference) * scale.t + half) >> right);
-      if (w != nullptr) {
-        a = static_cast<int32_t>((static_cast<int64_t>(a) * w[at] + (1 << 14)) >> 15);
+  // Copies: a store of int8 might otherwise change what `this` and `row` refer to.
+  const NormRow of = row;
+  const int32_t by = mult, down = -shift, least = min, most = max;
+  for (int32_t o = 0; o < of.outer; ++o) {
+    const int32_t first = entry + o * of.outer_entry;
+    const int16_t* factor = w == nullptr ? nullptr : w + first;
+    const int32_t* term = b == nullptr ? nullptr : b + first;
+    const Code* from = x + o * of.step;
+    Code* to = y + o * of.step;
+    for (const Code* const end = from + of.inner; from != end; ++from, ++to) {
+      const Difference difference = Difference{n} * *from - middle;
+      int32_t a;
+      if constexpr (NormWords<Code>::kNarrow) {
+        a = narrow.normalized(difference);
+        if (factor != nullptr) a = NarrowScale::weighted(a, *factor);
+      } else {
+        a = static_cast<int32_t>((static_cast<int64_t>(difference) * scale.t + half) >> right);
+        if (factor != nullptr) {
+          a = static_cast<int32_t>((static_cast<int64_t>(a) * *factor + (1 << 14)) >> 15);
+        }
       }
-      if (b != nullptr) a += b[at];
-      const int32_t code = numerics::wrap_add(numerics::requantize(a, mult, shift), y_zero);
-      y[o * row.step + i] = static_cast<Code>(numerics::clamp(code, min, max));
+      if (factor != nullptr) factor += of.inner_entry;
+      if (term != nullptr) a += *term, term += of.inner_entry;
+      const int32_t scaled = numerics::rounding_divide_by_pow2(numerics::high_mult(a, by), down);
+      const int32_t code = numerics::wrap_add(scaled, y_zero);
+      *to = static_cast<Code>(numerics::clamp(code, least, most));
     }
   }
 }

@@ -1,9 +1,4 @@
 // Norms of int8 rows, four elements at a time; formula: docs/numerics.md, "Norms".
-//
-// A product that is rounded and shifted by `right` bits is the rounded high half of a product whose
-// factors have been shifted left by 32 - right bits together. The shifted factors fit 32 bits: with
-// R the radicand, |difference| <= sqrt(n R) < sqrt(n) 2^(16+e), so the difference may be shifted by
-// 2 - e if n < 2^23; and the normalized value is less than sqrt(n) 2^17.
 
 #include "abi/ops/normalization.h"
 #include "kernels/isa.h"
@@ -23,19 +18,14 @@ namespace {
 /// The computation of four elements of a row.
 class Four {
  public:
-  Four(const Norm& norm, int32_t n, int32_t middle, const numerics::InverseSqrt& scale)
-      : norm_(norm), n_(n), middle_(middle) {
-    constexpr int32_t kFactorShiftMax = 15;  // the factor has 16 bits
-    const int32_t left = 17 - scale.e;       // 32 - right
-    const int32_t of_factor = left < kFactorShiftMax ? left : kFactorShiftMax;
-    factor_ = scale.t << of_factor;
-    shift_ = left - of_factor;
+  Four(const Norm& norm, int32_t n, int32_t middle, const NarrowScale& scale)
+      : norm_(norm), scale_(scale), n_(n), middle_(middle) {
     down_ = norm.shift != 0 ? mve::negative_rounding_correction(norm.y_zp, norm.min) : 0;
   }
 
   [[nodiscard]] int32x4_t normalized(int32x4_t x) const {
     const int32x4_t difference = vsubq_n_s32(vmulq_n_s32(x, n_), middle_);
-    return vrmulhq_s32(vshlq_r_s32(difference, shift_), vdupq_n_s32(factor_));
+    return vrmulhq_s32(vshlq_r_s32(difference, scale_.shift), vdupq_n_s32(scale_.factor));
   }
   /// `w` has 16 bits.
   [[nodiscard]] static int32x4_t weighted(int32x4_t a, int32x4_t w) {
@@ -49,7 +39,8 @@ class Four {
 
  private:
   const Norm& norm_;
-  int32_t n_, middle_, factor_, shift_, down_;
+  NarrowScale scale_;
+  int32_t n_, middle_, down_;
 };
 
 struct MveNorm : Norm {
@@ -59,7 +50,7 @@ struct MveNorm : Norm {
     const int32_t n = row.count();
     const NormSums sums = sums_of(x, row);
     const int32_t middle = centered ? sums.codes : n * zero;
-    const Four four(*this, n, middle, scale_of(sums, *this, n));
+    const Four four(*this, n, middle, NarrowScale(scale_of(sums, *this, n)));
     for (int32_t o = 0; o < row.outer; ++o) {
       const int32_t at = entry + o * row.outer_entry;
       const int8_t* const from = x + o * row.step;
