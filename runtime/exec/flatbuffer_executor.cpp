@@ -30,30 +30,69 @@ const DelegateSlot& slot_of(const Model& model, const Instruction& instruction) 
   return slots_of(model)[instruction.row];
 }
 
-THIMBLE_OUT_OF_LINE Status run_delegate(const Model& model, const Instruction& instruction,
-                                        uint32_t index) {
+constexpr uint32_t kNone = 0xFFFFFFFF;
+
+/// A delegate that works in the background: its instruction, and the last one that runs before its
+/// wait. At most one works at a time; another one is called in between without a start().
+struct Background {
+  uint32_t at = kNone;
+  uint32_t last = kNone;
+};
+
+using DelegateFunction = Status (*)(const DelegateSlot& slot, const DelegateArgs& args);
+
+Status call_delegate(const Model& model, const Instruction& instruction, uint32_t index,
+                     DelegateFunction function) {
   const DelegateSlot& slot = slot_of(model, instruction);
   Status status;
   traced(model, slot.backend->id, index, [&] {
-    status = slot.backend->run(slot, {&model, instruction.args});
+    status = function(slot, {&model, instruction.args});
   });
+  return status;
+}
+
+THIMBLE_OUT_OF_LINE Status wait(const Model& model, Background& background) {
+  const uint32_t at = background.at;
+  const Instruction instruction = instruction_at(model.flatbuffer, at);
+  background = {};
+  return call_delegate(model, instruction, at,
+                       slot_of(model, instruction).backend->background->wait);
+}
+
+/// Runs or starts a delegate. If it fails, nothing works in the background.
+THIMBLE_OUT_OF_LINE Status run_delegate(const Model& model, const Instruction& instruction,
+                                        uint32_t index, Background& background) {
+  const DelegateSlot& slot = slot_of(model, instruction);
+  DelegateFunction function = slot.backend->run;
+  const BackgroundCalls* const calls = slot.backend->background;
+  const uint32_t overlap = calls != nullptr ? calls->overlap(slot) : 0;
+  if (overlap != 0) function = calls->start;
+  const Status status = call_delegate(model, instruction, index, function);
+  if (status != Status::kOk) {
+    // The result of the wait has no meaning: the run has failed already.
+    if (background.at != kNone) (void)wait(model, background);
+  } else if (overlap != 0) {
+    background = {index, index + overlap};
+  }
   return status;
 }
 
 Status run(const Model& model) {
   const FlatbufferProgram& flatbuffer = model.flatbuffer;
   TrustedAccess access;
+  Background background;
   const uint32_t instructions = flatbuffer.instructions.count();
   for (uint32_t i = 0; i < instructions; ++i) {
     const Instruction instruction = instruction_at(flatbuffer, i);
     if (is_delegate_call(flatbuffer, i)) {
-      THIMBLE_RETURN_IF_ERROR(run_delegate(model, instruction, i));
-      continue;
+      THIMBLE_RETURN_IF_ERROR(run_delegate(model, instruction, i, background));
+    } else {
+      const kernels::Kernel& kernel = *model.kernel_of_op[instruction.row];
+      FlatbufferCall decoded(model, instruction.args, flatbuffer_list_item);
+      (void)decode_call(access, kernel, decoded);
+      traced(model, kernel.name, i, [&] { kernel.run(decoded.call); });
     }
-    const kernels::Kernel& kernel = *model.kernel_of_op[instruction.row];
-    FlatbufferCall decoded(model, instruction.args, flatbuffer_list_item);
-    (void)decode_call(access, kernel, decoded);
-    traced(model, kernel.name, i, [&] { kernel.run(decoded.call); });
+    if (i == background.last) THIMBLE_RETURN_IF_ERROR(wait(model, background));
   }
   return Status::kOk;
 }

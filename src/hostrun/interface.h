@@ -39,6 +39,7 @@ struct Interface {
   std::vector<std::string> non_kernel_calls;  // instructions that call no kernel: "delegate ID"
   std::string target;                         // "cortex-m55"; empty if unknown
   int64_t arena_bytes = 0;
+  bool overlaps = false;  // a delegate works while the core executes other calls
   bool records = false;  // the runtime executes records, not the flatbuffer tables
 };
 
