@@ -44,6 +44,7 @@ struct Outcome {
   std::string note;                        // as Model::note, known after the run
   bool npu_simulated = false;              // on QEMU: instruction counts include the NPU simulator
   std::map<size_t, NpuCall> npu_calls;     // on QEMU with a profile: by index into qemu->ops
+  std::vector<formats::pte::DelegateOverlap> overlaps;  // on QEMU with a profile: of these calls
   std::vector<hostrun::NpuProfile> npu;    // with OpenOptions::profile, for a file with delegates
   std::vector<hostrun::CallTrace> traces;  // with OpenOptions::trace, on the host: one per call
 };

@@ -7,7 +7,6 @@
 
 #include "abi/limits.h"
 #include "abi/named_data.h"
-#include "formats/pte/delegate_overlap.h"
 #include "formats/pte/io_names.h"
 #include "formats/pte/records.h"
 #include "formats/pte/select_method.h"
@@ -178,7 +177,7 @@ Result<Interface> read_interface(const pte::Program& program, std::string_view l
       interface.ops.push_back(pte::full_name(plan.operators[static_cast<size_t>(call->op_index)]));
     }
   }
-  interface.overlaps = !pte::delegate_overlaps(program, plan).empty();
+  interface.overlaps = pte::delegate_overlaps(program, plan);
   // The runtime places several memories one after another.
   for (const int64_t bytes : plan.memory_sizes) {
     constexpr int64_t kAlignment = abi::kArenaAlignment;
@@ -188,6 +187,17 @@ Result<Interface> read_interface(const pte::Program& program, std::string_view l
   THIMBLE_CHECK(read_entry(program, label, &interface));
   THIMBLE_CHECK(read_io_quant(program, label, &interface));
   return interface;
+}
+
+std::vector<size_t> traced_order(const Interface& interface) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < interface.ops.size(); ++i) {
+    order.push_back(i);
+    for (const pte::DelegateOverlap& overlap : interface.overlaps) {
+      if (overlap.call + overlap.calls == i) order.push_back(overlap.call);
+    }
+  }
+  return order;
 }
 
 std::string port_list(std::span<const Port> ports) {
@@ -225,7 +235,6 @@ Result<Interface> read_all_methods(const pte::Program& program, std::string_view
     std::ranges::move(interface.ops, std::back_inserter(all->ops));
     std::ranges::move(interface.arguments, std::back_inserter(all->arguments));
     std::ranges::move(interface.non_kernel_calls, std::back_inserter(all->non_kernel_calls));
-    all->overlaps = all->overlaps || interface.overlaps;
     all->records = all->records && interface.records;
   }
   return std::move(*all);

@@ -129,7 +129,7 @@ Result<UsedKernels> used_kernels(const Interface& interface, abi::Isa isa, std::
     if (device_calls.contains(interface.ops[i])) continue;
     signatures.emplace(interface.ops[i], interface.arguments[i]);
   }
-  used.overlaps = interface.overlaps;
+  used.overlaps = !interface.overlaps.empty();
   used.flatbuffer_executor = !interface.records;
   for (const Signature& form : signatures) {
     const KernelRow* row = find_row(form, isa);

@@ -9,3 +9,9 @@ thimble_test(delegates_test
     ${CMAKE_CURRENT_LIST_DIR}/delegates_test.cpp
   DEPS test_runtime_files thimble_hostrun
   LABELS unit fast)
+
+# Calls of the core while an NPU works.
+thimble_test(background_delegates_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/background_delegates_test.cpp
+  DEPS test_runtime_files thimble_driver thimble_hostrun
+  LABELS unit fast)
