@@ -16,7 +16,9 @@
 
 namespace thimble::runtime {
 
+struct Background;
 struct DelegateBackend;
+struct Instruction;
 struct Model;  // incomplete: code of a delegate does not depend on THIMBLE_TRACE
 struct Executor;
 extern const Executor flatbuffer_executor;
@@ -103,6 +105,28 @@ struct BackgroundCalls {
   Status (*wait)(const DelegateSlot& slot, const DelegateArgs& args);
   /// DelegateMemory::overlap of the call. Its slot keeps it.
   uint32_t (*overlap)(const DelegateSlot& slot);
+  /// Runs or starts the delegate of an instruction. A function pointer, so that only a product
+  /// whose delegates work in the background links start_delegate().
+  Status (*run)(const Model& model, const Instruction& instruction, uint32_t index,
+                Background& background);
+};
+Status start_delegate(const Model& model, const Instruction& instruction, uint32_t index,
+                      Background& background);
+Status wait_for_delegate(const Model& model, Background& background);
+
+constexpr BackgroundCalls background_calls(decltype(BackgroundCalls::start) start,
+                                           decltype(BackgroundCalls::wait) wait,
+                                           decltype(BackgroundCalls::overlap) overlap) {
+  return {start, wait, overlap, start_delegate};
+}
+
+/// The delegate that works in the background: its instruction, the last one that runs before its
+/// wait, and the function that waits. At most one works at a time; in between, other delegates
+/// run without a start().
+struct Background {
+  uint32_t at = 0;
+  uint32_t last = 0xFFFFFFFF;                                           // none works
+  Status (*wait)(const Model& model, Background& background) = nullptr;  // null: none works
 };
 
 /// Code that opens, checks and runs the delegates with one id in the file.

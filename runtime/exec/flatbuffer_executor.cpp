@@ -25,55 +25,18 @@ GraphTensor graph_tensor(const Model& model, ProgramList list, uint32_t index) {
   return {tensor_of(model, value), is_planned(flatbuffer, value)};
 }
 
-/// The slot of the delegate in the model's memory.
-const DelegateSlot& slot_of(const Model& model, const Instruction& instruction) {
-  return slots_of(model)[instruction.row];
-}
-
-constexpr uint32_t kNone = 0xFFFFFFFF;
-
-/// A delegate that works in the background: its instruction, and the last one that runs before its
-/// wait. At most one works at a time; another one is called in between without a start().
-struct Background {
-  uint32_t at = kNone;
-  uint32_t last = kNone;
-};
-
-using DelegateFunction = Status (*)(const DelegateSlot& slot, const DelegateArgs& args);
-
-Status call_delegate(const Model& model, const Instruction& instruction, uint32_t index,
-                     DelegateFunction function) {
-  const DelegateSlot& slot = slot_of(model, instruction);
-  Status status;
-  traced(model, slot.backend->id, index, [&] {
-    status = function(slot, {&model, instruction.args});
-  });
-  return status;
-}
-
-THIMBLE_OUT_OF_LINE Status wait(const Model& model, Background& background) {
-  const uint32_t at = background.at;
-  const Instruction instruction = instruction_at(model.flatbuffer, at);
-  background = {};
-  return call_delegate(model, instruction, at,
-                       slot_of(model, instruction).backend->background->wait);
-}
-
-/// Runs or starts a delegate. If it fails, nothing works in the background.
+/// Runs a delegate, or starts it if it works in the background. If it fails, none works any more.
 THIMBLE_OUT_OF_LINE Status run_delegate(const Model& model, const Instruction& instruction,
                                         uint32_t index, Background& background) {
-  const DelegateSlot& slot = slot_of(model, instruction);
-  DelegateFunction function = slot.backend->run;
-  const BackgroundCalls* const calls = slot.backend->background;
-  const uint32_t overlap = calls != nullptr ? calls->overlap(slot) : 0;
-  if (overlap != 0) function = calls->start;
-  const Status status = call_delegate(model, instruction, index, function);
-  if (status != Status::kOk) {
-    // The result of the wait has no meaning: the run has failed already.
-    if (background.at != kNone) (void)wait(model, background);
-  } else if (overlap != 0) {
-    background = {index, index + overlap};
-  }
+  const DelegateBackend& backend = *slots_of(model)[instruction.row].backend;
+  Status status;
+  traced(model, backend.id, index, [&] {
+    status = backend.background != nullptr
+                 ? backend.background->run(model, instruction, index, background)
+                 : backend.run(slots_of(model)[instruction.row], {&model, instruction.args});
+  });
+  // The result of the wait has no meaning: the run has failed already.
+  if (status != Status::kOk && background.wait != nullptr) (void)background.wait(model, background);
   return status;
 }
 
@@ -92,14 +55,14 @@ Status run(const Model& model) {
       (void)decode_call(access, kernel, decoded);
       traced(model, kernel.name, i, [&] { kernel.run(decoded.call); });
     }
-    if (i == background.last) THIMBLE_RETURN_IF_ERROR(wait(model, background));
+    if (i == background.last) THIMBLE_RETURN_IF_ERROR(background.wait(model, background));
   }
   return Status::kOk;
 }
 
 const char* instruction_op(const Model& model, uint32_t instruction) {
   const Instruction at = instruction_at(model.flatbuffer, instruction);
-  return is_delegate_call(model.flatbuffer, instruction) ? slot_of(model, at).backend->id
+  return is_delegate_call(model.flatbuffer, instruction) ? slots_of(model)[at.row].backend->id
                                                          : model.kernel_of_op[at.row]->name;
 }
 

@@ -39,8 +39,8 @@ Status fake_run(const DelegateSlot& slot, const DelegateArgs& args) {
   events += "run ";
   return run_status != Status::kOk ? run_status : runtime::ethos_u::run(slot, args);
 }
-const runtime::BackgroundCalls kFake = {fake_start, fake_wait,
-                                        runtime::ethos_u::background.overlap};
+const runtime::BackgroundCalls kFake =
+    runtime::background_calls(fake_start, fake_wait, runtime::ethos_u::background.overlap);
 
 /// A network with two inputs: the core computes the branch of one while the NPU computes that of
 /// the other. The NPU also computes the head.

@@ -250,7 +250,7 @@ uint32_t overlap(const DelegateSlot& slot) {
 
 }  // namespace
 
-const BackgroundCalls background = {start, wait, overlap};
+const BackgroundCalls background = background_calls(start, wait, overlap);
 
 uint32_t persistent_bytes(const DelegateBackend&) {
   return started_job_bytes();
