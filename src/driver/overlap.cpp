@@ -55,9 +55,9 @@ int64_t overlap_calls(const engine::Part& part, const OverlapLimits& limits,
   for (const std::optional<double>& time : call_times(*lowered, part.clock_mhz, core_cycles)) {
     options.call_times.push_back(time.value_or(0));
   }
-  // The arena is then in DRAM, for which there is no limit here.
-  options.smallest = limits.smallest || uses_dedicated_sram(*lowered);
-  if (limits.sram_bytes) {
+  options.smallest = limits.smallest;
+  // With a dedicated SRAM, the arena is in DRAM.
+  if (limits.sram_bytes && !uses_dedicated_sram(*lowered)) {
     options.fits = [&](const memory::MemoryPlan& plan) {
       return plan.placement.peak_bytes + memory::runtime_bytes(*lowered, plan) +
                  constant_bytes(lowered->delegates, abi::MemoryMode::kSramOnly) <=
