@@ -72,8 +72,7 @@ class Writer {
       }
       if (!duration) return unsupported("--etdump: instruction {} has no cycles", i);
       add_instruction(i, round(now), round(now + *duration), npu_scale_);
-      const auto overlap =
-          std::ranges::find(outcome.overlaps, i, &pte::DelegateOverlap::call);
+      const auto overlap = std::ranges::find(outcome.overlaps, i, &pte::DelegateOverlap::call);
       if (overlap == outcome.overlaps.end()) {
         now += *duration;
       } else {

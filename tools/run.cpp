@@ -264,9 +264,9 @@ std::vector<RunOverlap> overlaps_of(const Outcome& outcome,
     }
     if (is_known) overlap.core_cycles = std::llround(core);
     overlap.saved_us = driver::overlap_time(us, from.call, from.calls);
-    const std::optional<double> saved =
-        overlap.saved_us ? std::optional(*overlap.saved_us * core_mhz)
-                         : driver::overlap_time(cycles, from.call, from.calls);
+    const std::optional<double> saved = overlap.saved_us
+                                            ? std::optional(*overlap.saved_us * core_mhz)
+                                            : driver::overlap_time(cycles, from.call, from.calls);
     if (saved) overlap.saved_cycles = std::llround(*saved);
   }
   return overlaps;

@@ -256,7 +256,8 @@ Status check_delegate_call(CheckedAccess& access, const Model& model,
   THIMBLE_RETURN_IF_ERROR(add_call_scratch(slot, args, scratch_bytes));
   DelegateMemory memory;
   THIMBLE_RETURN_IF_ERROR(find_memory(access, model, index, scratch_bytes, memory));
-  if (memory.overlap != 0) THIMBLE_RETURN_IF_ERROR(check_overlap(access, model, at, memory.overlap));
+  if (memory.overlap != 0)
+    THIMBLE_RETURN_IF_ERROR(check_overlap(access, model, at, memory.overlap));
   const uint32_t persistent = persistent_bytes_max(delegates);
   if (loading && persistent != 0)
     memory.persistent = persistent_memory(access, model, index, persistent);

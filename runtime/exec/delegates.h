@@ -125,7 +125,7 @@ constexpr BackgroundCalls background_calls(decltype(BackgroundCalls::start) star
 /// run without a start().
 struct Background {
   uint32_t at = 0;
-  uint32_t last = 0xFFFFFFFF;                                           // none works
+  uint32_t last = 0xFFFFFFFF;                                            // none works
   Status (*wait)(const Model& model, Background& background) = nullptr;  // null: none works
 };
 

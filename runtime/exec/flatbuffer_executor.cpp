@@ -69,6 +69,6 @@ const char* instruction_op(const Model& model, uint32_t instruction) {
 }  // namespace
 
 constexpr Executor flatbuffer_executor = {load_flatbuffer, count, graph_tensor, run,
-                                                instruction_op};
+                                          instruction_op};
 
 }  // namespace thimble::runtime

@@ -200,11 +200,11 @@ struct NpuUse {
 /// Calls that run while an NPU works; estimates.
 struct OverlapReport {
   std::string engine;
-  int delegate = 0;      // index in Compiled::lowered.delegates
-  int64_t calls = 0;     // that run while the NPU works
-  std::optional<int64_t> npu_cycles;  // of the NPU's call, on its own clock
-  int64_t core_cycles = 0;            // of the core in these calls
-  std::optional<double> saved_us;     // nothing: a clock is not known
+  int delegate = 0;                     // index in Compiled::lowered.delegates
+  int64_t calls = 0;                    // that run while the NPU works
+  std::optional<int64_t> npu_cycles;    // of the NPU's call, on its own clock
+  int64_t core_cycles = 0;              // of the core in these calls
+  std::optional<double> saved_us;       // nothing: a clock is not known
   std::optional<int64_t> saved_cycles;  // of the core's clock; if a clock is not known, of an NPU
                                         // with the core's clock
 };

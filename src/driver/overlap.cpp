@@ -18,9 +18,8 @@ bool has_clocks(const engine::Delegate& delegate, double core_mhz) {
 
 /// Times of all calls: in microseconds if all clocks are known, else in cycles, as if the NPUs had
 /// the core's clock. Nothing for a call without an estimate.
-std::vector<std::optional<double>> call_times(
-    const engine::Lowered& lowered, double core_mhz,
-    std::span<const std::optional<int64_t>> core_cycles) {
+std::vector<std::optional<double>> call_times(const engine::Lowered& lowered, double core_mhz,
+                                              std::span<const std::optional<int64_t>> core_cycles) {
   const bool in_us = std::ranges::all_of(lowered.delegates, [&](const engine::Delegate& delegate) {
     return has_clocks(delegate, core_mhz);
   });
@@ -96,8 +95,7 @@ void report_overlaps(const engine::Lowered& lowered, double core_mhz,
     for (size_t k = i + 1; k <= i + static_cast<size_t>(call.overlap); ++k) {
       if (lowered.calls[k].delegate < 0) overlap.core_cycles += core_cycles[k].value_or(0);
     }
-    const std::optional<double> saved =
-        overlap_time(times, i, static_cast<size_t>(call.overlap));
+    const std::optional<double> saved = overlap_time(times, i, static_cast<size_t>(call.overlap));
     if (saved && has_clocks(delegate, core_mhz)) {
       overlap.saved_us = saved;
       overlap.saved_cycles = std::llround(*saved * core_mhz);

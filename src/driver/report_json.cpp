@@ -290,8 +290,10 @@ std::string json_report(const CompileReport& report) {
                                 {"source", warning.source.where()}};
   }
   if (const auto& rounding = report.quant.rounding) {
-    json["rounding"] = {{"operators", rounding->operators}, {"biases", rounding->biases},
-                        {"samples", rounding->samples},     {"before_db", rounding->before_db},
+    json["rounding"] = {{"operators", rounding->operators},
+                        {"biases", rounding->biases},
+                        {"samples", rounding->samples},
+                        {"before_db", rounding->before_db},
                         {"after_db", rounding->after_db}};
   }
   if (const auto& choice = report.quant.observer_choice) {

@@ -122,7 +122,8 @@ std::optional<CoreCycles> sum_core_cycles(const engine::Lowered& lowered,
   return sum;
 }
 
-/// Returns the cycles of each call of the core; nothing for delegates and calls without an estimate.
+/// Returns the cycles of each call of the core; nothing for delegates and calls without an
+/// estimate.
 std::vector<std::optional<int64_t>> core_cycles_of_calls(const engine::Lowered& lowered,
                                                          std::span<const RowOp> rows,
                                                          const CompileReport& report) {

@@ -49,8 +49,8 @@ struct Interface {
 [[nodiscard]] const formats::pte::ExecutionPlan& executed_plan(
     const formats::pte::Program& program);
 
-/// Returns the instruction of each pair of calls of the trace hook in one run. A delegate that works
-/// in the background has two: its start and its wait.
+/// Returns the instruction of each pair of calls of the trace hook in one run. A delegate that
+/// works in the background has two: its start and its wait.
 [[nodiscard]] std::vector<size_t> traced_order(const Interface& interface);
 
 /// Describes a tensor of the plan; an error if the value is not a tensor or has a type that this

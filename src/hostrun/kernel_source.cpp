@@ -41,9 +41,9 @@ DelegateLines delegate_lines(const std::vector<DeviceKind>& devices, bool overla
                          device.cpp_namespace);
     } else if (overlaps && device.has_background) {
       // Without a file that needs it, a product does not link this code.
-      more = fmt::format(
-          ", nullptr, runtime::{0}::persistent_bytes,\n     &runtime::{0}::background",
-          device.cpp_namespace);
+      more =
+          fmt::format(", nullptr, runtime::{0}::persistent_bytes,\n     &runtime::{0}::background",
+                      device.cpp_namespace);
     }
     lines.rows += fmt::format(
         "    {{\"{0}\", &{1}, runtime::{2}::open, runtime::{2}::check,\n"

@@ -358,8 +358,8 @@ bool BufferAliasing::is_read_in_background(int buffer, int step) const {
     const engine::KernelCall& call = lowered_->calls[static_cast<size_t>(at)];
     if (at + call.overlap < step) continue;
     bool reads = false;
-    engine::for_each_operand(
-        call, [&](ValueId value) { reads = reads || buffer_of(value) == buffer; });
+    engine::for_each_operand(call,
+                             [&](ValueId value) { reads = reads || buffer_of(value) == buffer; });
     if (reads) return true;
   }
   return false;

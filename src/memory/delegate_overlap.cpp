@@ -229,8 +229,8 @@ double overlap_delegates(OverlapOptions options, engine::Lowered* lowered,
   // An accepted order moves calls, so that each delegate is found again by its row.
   for (size_t row = 0; row < lowered->delegates.size(); ++row) {
     if (!lowered->delegates[row].runs_in_background) continue;
-    const auto call = std::ranges::find(lowered->calls, static_cast<int>(row),
-                                        &engine::KernelCall::delegate);
+    const auto call =
+        std::ranges::find(lowered->calls, static_cast<int>(row), &engine::KernelCall::delegate);
     const auto at = static_cast<size_t>(call - lowered->calls.begin());
     for (const Moves moves : {Moves::kAny, Moves::kNone}) {
       OverlapSearch search(*lowered, options.call_times, at);

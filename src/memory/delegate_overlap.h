@@ -7,9 +7,9 @@
 // the last of them, so no call uses this memory. find_overlap_conflict() proves it on the final
 // addresses: Bernstein's conditions for each pair of delegate and call.
 //
-// Rules: at most one device works at a time beside the core; a delegate of another engine may run in
-// between, but waits for its own results. The arena may grow by at most as many percent as the run
-// becomes faster, not at all if it is to be the smallest, and never beyond its limit. Test:
+// Rules: at most one device works at a time beside the core; a delegate of another engine may run
+// in between, but waits for its own results. The arena may grow by at most as many percent as the
+// run becomes faster, not at all if it is to be the smallest, and never beyond its limit. Test:
 // tests/unit/delegate_overlap_test.cpp.
 
 #include <functional>
@@ -31,8 +31,7 @@ struct OverlapOptions {
 
 /// Changes the order of the calls, KernelCall::overlap, and the plan of the program, which has no
 /// overlap yet. Nothing changes if no time is saved. Returns the time saved in one run.
-double overlap_delegates(OverlapOptions options, engine::Lowered* lowered,
-                         MemoryPlan* memory_plan);
+double overlap_delegates(OverlapOptions options, engine::Lowered* lowered, MemoryPlan* memory_plan);
 
 /// Returns why the calls that run while a delegate works must not; nullopt if they may.
 [[nodiscard]] std::optional<std::string> find_overlap_conflict(const engine::Lowered& lowered,

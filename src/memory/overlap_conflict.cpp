@@ -38,9 +38,9 @@ class Checker {
         return fmt::format("calls {} and {} need the engine {}", step, other, engine_of(call));
       }
       const Accesses core = accesses_of(other);
-      for (const auto& [ours, theirs] : {std::pair(&core.writes, &device.writes),
-                                         std::pair(&core.writes, &device.reads),
-                                         std::pair(&core.reads, &device.writes)}) {
+      for (const auto& [ours, theirs] :
+           {std::pair(&core.writes, &device.writes), std::pair(&core.writes, &device.reads),
+            std::pair(&core.reads, &device.writes)}) {
         const std::optional<std::string> met = find_common(*ours, *theirs);
         if (met) return fmt::format("call {} while call {} works: {}", other, step, *met);
       }

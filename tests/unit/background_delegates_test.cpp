@@ -243,7 +243,8 @@ TEST(BackgroundDelegates, InvalidOverlapsAreRefused) {
   set_overlap(both, first, static_cast<uint8_t>(last - overlaps[0].call));
   set_overlap(both, other, 1);
   const Loaded loaded(written(both), Way::kFake);
-  EXPECT_EQ(loaded.model->size_status, static_cast<int32_t>(Status::kCorrupt)) << "one in the other";
+  EXPECT_EQ(loaded.model->size_status, static_cast<int32_t>(Status::kCorrupt))
+      << "one in the other";
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ struct Program {
                              {ir::attr::nhwc, int64_t{0}}};
     engine::KernelCall call;
     call.ir_op = static_cast<int>(lowered.graph.ops().size());
-    auto made = lowered.graph.add(ir::OpKind::delegate, operands, attrs, {},
-                                  {name, ir::DimOrder{}, {}});
+    auto made =
+        lowered.graph.add(ir::OpKind::delegate, operands, attrs, {}, {name, ir::DimOrder{}, {}});
     EXPECT_TRUE(made.ok());
     call.out = *made;
     call.delegate = delegate;
@@ -178,8 +178,7 @@ TEST(DelegateOverlap, ArenaGrowsOnlyForTime) {
     const ValueId a = program.core({program.input("x")}, 1000, "a", 16 * kBytes);
     const ValueId d = program.npu({program.core({a}, 1000, "b")}, 1000, "d");
     const ValueId big = program.core({program.input("y")}, time, "c", 15 * kBytes);
-    program.lowered.graph.add_output(
-        program.core({program.core({big}, 0, "f"), d}, 1000, "e"));
+    program.lowered.graph.add_output(program.core({program.core({big}, 0, "f"), d}, 1000, "e"));
     return program;
   };
   Program fast = program_of(900);
@@ -253,7 +252,8 @@ TEST(DelegateOverlap, RandomProgramsAreProven) {
       const auto time = static_cast<double>(random.between(1, 100));
       const std::string name = "v" + std::to_string(i);
       if (random.chance(30)) {
-        values.push_back(program.npu(operands, 3 * time, name, random.chance(20) ? "second" : "npu"));
+        values.push_back(
+            program.npu(operands, 3 * time, name, random.chance(20) ? "second" : "npu"));
       } else {
         values.push_back(program.core(operands, time, name, random.between(1, 6) * 32));
         engine::KernelCall& call = program.lowered.calls.back();

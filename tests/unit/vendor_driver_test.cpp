@@ -21,8 +21,8 @@ namespace {
 class VendorDriver : public testing::Test {
  protected:
   void SetUp() override {
-    const thimble::Bytes file = test::read_bytes(test::source_folder() /
-                                        "tests/data/executorch/ethos_u/image_u55_128.pte");
+    const thimble::Bytes file =
+        test::read_bytes(test::source_folder() / "tests/data/executorch/ethos_u/image_u55_128.pte");
     const auto program = formats::pte::read(file, "image");
     ASSERT_TRUE(program.ok());
     const auto payload = formats::ethos_u::read_payload(program->delegate_blobs[0].bytes);

@@ -47,9 +47,8 @@ struct Call {
 Status reserve(const Job& job, Call& call) {
   call.payload = payload_of(job.stream);
   if (call.payload.data == nullptr) return Status::kBadPayload;
-  const Bytes memories[] = {job.constants,
-                            {job.scratch, job.scratch_bytes},
-                            {job.fast, job.fast_bytes}};
+  const Bytes memories[] = {
+      job.constants, {job.scratch, job.scratch_bytes}, {job.fast, job.fast_bytes}};
   for (uint32_t i = 0; i < 3; ++i) {
     call.addresses[i] = reinterpret_cast<uintptr_t>(memories[i].data);
     call.sizes[i] = memories[i].bytes;

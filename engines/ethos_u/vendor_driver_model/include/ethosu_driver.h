@@ -2,8 +2,8 @@
 #define ETHOSU_DRIVER_H
 /* The interface of Arm's ethos-u-core-driver with the simulator in place of the NPU, for boards
  * without one: the application is compiled and linked as with Arm's driver. Only the functions that
- * a run needs exist; ethosu_invoke_async() simulates the whole run, and ethosu_wait() ends it. Names and signatures are those of Arm's public header, version
- * 1.0.0. */
+ * a run needs exist; ethosu_invoke_async() simulates the whole run, and ethosu_wait() ends it.
+ * Names and signatures are those of Arm's public header, version 1.0.0. */
 
 #include <stdbool.h>
 #include <stddef.h>
