@@ -96,7 +96,8 @@ struct DelegateRecord {
   uint32_t fast_bytes;      // size of fast scratch; 0: none
   uint32_t fast_offset;     // in the arena, a multiple of 16; kFastOnDevice: provided by the NPU
   MemoryMode memory_mode;
-  uint8_t reserved;
+  uint8_t overlap;  // number of calls after the delegate's call that may run while the NPU works;
+                    // 0, as in older files: the next call needs the results
   uint16_t system;  // the system around the NPU, for estimates of cycles: system_id() of its name
                     // in the engine's tables, kSystemOfPart, or 0 if the file does not state it
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <variant>
 
@@ -58,6 +59,7 @@ class Writer {
     runs_.push_back({kRunName, -1, {}});
     set_board_unit();
     double now = 0;
+    std::map<size_t, double> waits;  // end of the delegate, by the last call before its wait
     for (size_t i = 0; i < facts.ops.size(); ++i) {
       std::optional<double> duration;
       if (const auto call = outcome.npu_calls.find(i); call != outcome.npu_calls.end()) {
@@ -70,7 +72,13 @@ class Writer {
       }
       if (!duration) return unsupported("--etdump: instruction {} has no cycles", i);
       add_instruction(i, round(now), round(now + *duration), npu_scale_);
-      now += *duration;
+      const auto overlap = std::ranges::find(outcome.overlaps, i, &pte::DelegateOverlap::call);
+      if (overlap == outcome.overlaps.end()) {
+        now += *duration;
+      } else {
+        waits[i + overlap->calls] = now + *duration;
+      }
+      if (const auto wait = waits.find(i); wait != waits.end()) now = std::max(now, wait->second);
     }
     runs_.back().events.push_back(
         etdump::ProfileEvent{kMethodName, etdump::kNoInstruction, "", "", 0, round(now)});

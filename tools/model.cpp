@@ -204,6 +204,7 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
     if (qemu.fvp.empty()) outcome.qemu = std::move(run.facts);
     outcome.npu_simulated = simulated;
     outcome.npu_calls = npu_calls;
+    if (!npu_calls.empty()) outcome.overlaps = interface.overlaps;
     return outcome;
   };
   return model;

@@ -41,9 +41,10 @@ struct Outcome {
   std::optional<int64_t> arena_bytes_used;
   std::optional<hostrun::QemuFacts> qemu;
   std::optional<hostrun::SerialFacts> serial;
-  std::string note;                        // as Model::note, known after the run
-  bool npu_simulated = false;              // on QEMU: instruction counts include the NPU simulator
-  std::map<size_t, NpuCall> npu_calls;     // on QEMU with a profile: by index into qemu->ops
+  std::string note;                     // as Model::note, known after the run
+  bool npu_simulated = false;           // on QEMU: instruction counts include the NPU simulator
+  std::map<size_t, NpuCall> npu_calls;  // on QEMU with a profile: by index into qemu->ops
+  std::vector<formats::pte::DelegateOverlap> overlaps;  // on QEMU with a profile: of these calls
   std::vector<hostrun::NpuProfile> npu;    // with OpenOptions::profile, for a file with delegates
   std::vector<hostrun::CallTrace> traces;  // with OpenOptions::trace, on the host: one per call
 };

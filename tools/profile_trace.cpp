@@ -1,12 +1,14 @@
 #include "tools/profile_trace.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <variant>
 
 #include <fmt/format.h>
 
 #include "emit/layers.h"
+#include "formats/pte/delegate_overlap.h"
 #include "formats/pte/read.h"
 #include "hostrun/interface.h"
 #include "hostrun/npu_profile.h"
@@ -30,7 +32,10 @@ const hostrun::NpuProfile* profile_of(const pte::DelegateCall& call,
 class Builder {
  public:
   Builder(const pte::Program& program, const Outcome& outcome, const PartTimes& times)
-      : plan_(program.plans[0]), outcome_(outcome), times_(times) {
+      : plan_(program.plans[0]),
+        overlaps_(pte::delegate_overlaps(program, plan_)),
+        outcome_(outcome),
+        times_(times) {
     double npu_mhz = 0;  // the NPUs of a part have one clock
     for (const auto& [delegate, npu] : times.npus) npu_mhz = npu.clock_mhz;
     has_clock_ = times.core_mhz > 0 && (npu_mhz > 0 || times.profiles.empty());
@@ -54,9 +59,14 @@ class Builder {
       event.start = now_;
       if (i < results.size() && !results[i].name.empty()) event.details["result"] = results[i].name;
       if (const auto* call = std::get_if<pte::DelegateCall>(&instructions[i])) {
-        add_delegate(*call, std::move(event));
+        const auto overlap = std::ranges::find(overlaps_, i, &pte::DelegateOverlap::call);
+        const double end = add_delegate(*call, std::move(event), overlap != overlaps_.end());
+        if (overlap != overlaps_.end()) waits_[i + overlap->calls] = end;
       } else {
         add_kernel(i, std::move(event));
+      }
+      if (const auto wait = waits_.find(i); wait != waits_.end()) {
+        now_ = std::max(now_, wait->second);
       }
     }
     if (!outcome_.qemu) {
@@ -84,7 +94,9 @@ class Builder {
     trace_.lanes[0].events.push_back(std::move(event));
   }
 
-  void add_delegate(const pte::DelegateCall& call, report::TraceEvent event) {
+  /// Returns the end of the delegate. If the core works in the meantime, its lane has no event for
+  /// the delegate.
+  double add_delegate(const pte::DelegateCall& call, report::TraceEvent event, bool overlaps) {
     const std::string& id = plan_.delegates[static_cast<size_t>(call.delegate_index)].id;
     const hostrun::NpuProfile* const profile = profile_of(call, times_.profiles);
     event.name = "delegate " + id;
@@ -93,7 +105,7 @@ class Builder {
       if (std::ranges::find(trace_.notes, note) == trace_.notes.end()) trace_.notes.push_back(note);
       event.details["cycles"] = nullptr;
       trace_.lanes[0].events.push_back(std::move(event));
-      return;
+      return now_;
     }
     event.duration = profile->cycles * npu_scale_;
     event.details["cycles"] = profile->cycles;
@@ -112,17 +124,22 @@ class Builder {
                        {"word", operation.word}};
       lane->events.push_back(std::move(inner));
     }
-    now_ += event.duration;
+    const double end = now_ + event.duration;
+    if (overlaps) return end;
+    now_ = end;
     trace_.lanes[0].events.push_back(std::move(event));
+    return end;
   }
 
   const pte::ExecutionPlan& plan_;
+  const std::vector<pte::DelegateOverlap> overlaps_;
   const Outcome& outcome_;
   const PartTimes& times_;
   bool has_clock_ = false;
   // Times of the trace per cycle or instruction of the core, and per cycle of the NPU.
   double core_scale_ = 1, npu_scale_ = 1;
   double now_ = 0;
+  std::map<size_t, double> waits_;  // end of a delegate, by the last call before its wait
   report::Trace trace_;
 };
 

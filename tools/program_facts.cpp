@@ -9,12 +9,14 @@
 #include "driver/npu_cycles.h"
 #include "driver/object_placement.h"
 #include "driver/operand_memories.h"
+#include "driver/overlap.h"
 #include "driver/part_memories.h"
 #include "driver/run_time.h"
 #include "driver/runtime_work.h"
 #include "emit/decompile.h"
 #include "emit/layers.h"
 #include "emit/state_entry.h"
+#include "formats/pte/delegate_overlap.h"
 #include "formats/pte/read.h"
 #include "formats/pte/records.h"
 #include "hostrun/interface.h"
@@ -198,6 +200,12 @@ class Reader {
     }
     const int64_t core_cycles = facts->core_cycles().value_or(facts->runtime_cycles.value_or(0));
     facts->time_us = driver::run_time_us(core_cycles, part_->clock_mhz, npu_calls_us);
+    if (!facts->time_us) return;
+    std::vector<std::optional<double>> times;
+    for (const CallFacts& call : facts->calls) times.push_back(call.time_us);
+    for (const pte::DelegateOverlap& overlap : pte::delegate_overlaps(program_, plan_)) {
+      *facts->time_us -= driver::overlap_time(times, overlap.call, overlap.calls).value_or(0);
+    }
   }
 
   Status add_sizes(ProgramFacts* facts) const {

@@ -10,6 +10,7 @@
 
 #include "base/sha256.h"
 #include "driver/data.h"
+#include "driver/overlap.h"
 #include "driver/report.h"
 #include "ir/dtype_text.h"
 #include "tools/bundled.h"
@@ -232,6 +233,45 @@ std::optional<int64_t> npu_cycles(const Outcome& outcome) {
   return sum;
 }
 
+/// Calls of the core that run while an NPU works, in one inference.
+struct RunOverlap {
+  std::string npu;
+  size_t call = 0, calls = 0;           // the delegate's, and the number of calls after it
+  std::optional<int64_t> npu_cycles;    // of the delegate
+  std::optional<int64_t> core_cycles;   // of the calls
+  std::optional<int64_t> saved_cycles;  // of the core; without clocks, of an NPU with its clock
+  std::optional<double> saved_us;
+};
+
+/// Returns the overlaps of one inference. `cycles` and `us`: of each operator in one inference.
+std::vector<RunOverlap> overlaps_of(const Outcome& outcome,
+                                    std::span<const std::optional<double>> cycles,
+                                    std::span<const std::optional<double>> us, double core_mhz) {
+  std::vector<RunOverlap> overlaps;
+  for (const formats::pte::DelegateOverlap& from : outcome.overlaps) {
+    RunOverlap& overlap = overlaps.emplace_back();
+    const NpuCall& npu = outcome.npu_calls.at(from.call);
+    overlap.npu = npu.npu;
+    overlap.call = from.call;
+    overlap.calls = from.calls;
+    overlap.npu_cycles = npu.cycles;
+    double core = 0;
+    bool is_known = true;
+    for (size_t i = from.call + 1; i <= from.call + from.calls; ++i) {
+      if (outcome.npu_calls.contains(i)) continue;
+      is_known = is_known && cycles[i];
+      core += cycles[i].value_or(0);
+    }
+    if (is_known) overlap.core_cycles = std::llround(core);
+    overlap.saved_us = driver::overlap_time(us, from.call, from.calls);
+    const std::optional<double> saved = overlap.saved_us
+                                            ? std::optional(*overlap.saved_us * core_mhz)
+                                            : driver::overlap_time(cycles, from.call, from.calls);
+    if (saved) overlap.saved_cycles = std::llround(*saved);
+  }
+  return overlaps;
+}
+
 /// Cycles of the core and times of one inference, with the clocks and wait states of the part of
 /// --target.
 struct RunTimes {
@@ -239,6 +279,7 @@ struct RunTimes {
   std::vector<std::optional<double>> us;       // by operator, of one call
   std::optional<int64_t> core_cycles;          // of the inference, in all calls
   std::optional<double> total_us;
+  std::vector<RunOverlap> overlaps;
 };
 
 RunTimes times_of(const RunResult& result) {
@@ -267,13 +308,42 @@ RunTimes times_of(const RunResult& result) {
     }
     times.us.push_back(us);
   }
+  std::vector<std::optional<double>> call_cycles, call_us;
+  for (size_t i = 0; i < facts.ops.size(); ++i) {
+    const auto call = result.outcome.npu_calls.find(i);
+    const bool is_npu = call != result.outcome.npu_calls.end();
+    const std::optional<int64_t> cycles = times.cycles[i];
+    call_cycles.emplace_back();
+    if (cycles) call_cycles.back() = static_cast<double>(is_npu ? *cycles : *cycles / calls);
+    call_us.push_back(times.us[i]);
+    if (is_npu && times.us[i]) *call_us.back() += part.npus.at(call->second.delegate).call_us;
+  }
+  times.overlaps = overlaps_of(result.outcome, call_cycles, call_us, part.core_mhz);
   times.core_cycles = core_cycles(result.outcome);
   if (times.core_cycles) *times.core_cycles += waits;
   if (times.core_cycles && npu_us) {
     const std::optional<double> core = part.core_us(*times.core_cycles / calls);
     if (core) times.total_us = *core + *npu_us;
+    for (const RunOverlap& overlap : times.overlaps) {
+      if (times.total_us) *times.total_us -= overlap.saved_us.value_or(0);
+    }
   }
   return times;
+}
+
+Json to_json(const std::vector<RunOverlap>& overlaps) {
+  const auto optional = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
+  Json list = Json::array();
+  for (const RunOverlap& overlap : overlaps) {
+    list.push_back({{"npu", overlap.npu},
+                    {"op", overlap.call},
+                    {"ops", overlap.calls},
+                    {"npu_cycles", optional(overlap.npu_cycles)},
+                    {"core_cycles", optional(overlap.core_cycles)},
+                    {"saved_cycles", optional(overlap.saved_cycles)},
+                    {"saved_us", optional(overlap.saved_us)}});
+  }
+  return list;
 }
 
 Json ops_json(const RunResult& result, const RunTimes& times) {
@@ -310,6 +380,7 @@ void add_board_json(const RunResult& result, Json* json) {
   (*json)["state_bytes"] = qemu.state_bytes;
   (*json)["stack_bytes"] = qemu.stack_bytes;
   const RunTimes times = times_of(result);
+  if (!result.outcome.npu_calls.empty()) (*json)["overlaps"] = to_json(times.overlaps);
   if (!result.model.times.part.empty()) (*json)["part"] = result.model.times.part;
   if (times.core_cycles) (*json)["cycles"] = *times.core_cycles;
   if (times.total_us) {
@@ -428,7 +499,20 @@ void print_instructions(const RunResult& result, const RunTimes& times) {
   if (simulator != 0) {
     row("inference, core without delegates", per_call(facts.instructions - simulator),
         per_call(times.core_cycles));
-    if (const auto cycles = npu_cycles(outcome)) row("inference, NPU", "", with_commas(*cycles));
+    const std::optional<int64_t> on_npu = npu_cycles(outcome);
+    if (on_npu) row("inference, NPU", "", with_commas(*on_npu));
+    int64_t saved = 0;
+    for (const RunOverlap& overlap : times.overlaps) {
+      row(fmt::format("core while {} works", overlap.npu), "",
+          overlap.core_cycles ? with_commas(*overlap.core_cycles) : "",
+          time_of(overlap.saved_us ? std::optional(-*overlap.saved_us) : std::nullopt));
+      saved += overlap.saved_cycles.value_or(0);
+    }
+    const bool one_clock = !times.overlaps.empty() && !times.total_us;
+    if (one_clock && on_npu && times.core_cycles) {
+      row("inference, core and NPU, if they have one clock", "",
+          with_commas(*times.core_cycles / calls + *on_npu - saved));
+    }
     if (times.total_us) row("inference, core and NPU", "", "", time_of(times.total_us));
   } else if (outcome.npu_simulated) {
     row("inference", "not counted: the NPU is simulated");

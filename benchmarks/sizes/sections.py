@@ -45,6 +45,8 @@ DELEGATE_FUNCTIONS = ["open", "check", "run", "call_scratch", "persistent_bytes"
 # Members of an executor and of a kernel by offset (runtime/exec/executor.h, kernels/kernels.h).
 EXECUTOR = {0: "load", 4: "count", 8: "graph_tensor", 12: "run", 16: "instruction_op"}
 KERNEL = {12: "check", 16: "run", 20: "normalize", 24: "bare"}
+# Members of BackgroundCalls by offset (runtime/exec/delegates.h).
+BACKGROUND = {0: "start", 4: "wait", 8: "overlap", 12: "run_or_start"}
 # Functions that a function of the runtime calls through pointers: "E" of the executor, "K" of a kernel, "D" of a delegate.
 INDIRECT = {
     "load_model": ["E load"],
@@ -57,9 +59,11 @@ INDIRECT = {
     "run_calls": ["K bare"],
     "run_decoded": ["K run"],
     "check_call": ["K check"],
-    "flatbuffer_executor.o run": ["K run", "K normalize"],
+    "flatbuffer_executor.o run": ["K run", "K normalize", "D wait_for_it"],
     "normalize_multi_type_args": ["K normalize"],
-    "run_delegate": ["D run"],
+    "run_delegate": ["D run", "D run_or_start", "D wait_for_it"],
+    "start_delegate": ["D run", "D start", "D overlap"],
+    "wait_for_delegate": ["D wait"],
     "load_flatbuffer": ["D measure", "K check", "D check_call", "K normalize"],
     "check_all_calls": ["K check", "D check_call", "K normalize"],
     "open_row": ["D open"],
@@ -254,6 +258,10 @@ class Roots:
             if found:
                 functions[function] = found[0]
         assert "run" in functions, name
+        background = image.resolve(f"_ZN7thimble7runtime{words}10backgroundE")
+        if background is not None:
+            functions |= image.fields(background, BACKGROUND)
+            functions["wait_for_it"], = image.named(".*17wait_for_delegate.*")
         functions["measure"], = image.named("_ZN7thimble7runtime17measure_delegates.*")
         functions["check_call"], = image.named("_ZN7thimble7runtime19check_delegate_call.*")
         depth = Depths(image, self.flatbuffer, delegate=functions)

@@ -116,6 +116,7 @@ Status find_memory(const CheckedAccess& access, const Model& model, uint32_t ind
       return Status::kCorrupt;
     memory.scratch_offset = record.scratch_offset;
     memory.mode = record.memory_mode;
+    memory.overlap = record.overlap;
     memory.fast_bytes = record.fast_bytes;
     if (record.fast_bytes != 0 && record.fast_offset != abi::kFastOnDevice) {
       if (!is_aligned_arena_range(flatbuffer, record.fast_offset, record.fast_bytes))
@@ -126,6 +127,23 @@ Status find_memory(const CheckedAccess& access, const Model& model, uint32_t ind
     memory.fast_planned = memory.fast_bytes != 0 && record.fast_offset != abi::kFastOnDevice;
   }
   if (model.arena != nullptr) memory.scratch = model.arena + memory.scratch_offset;
+  return Status::kOk;
+}
+
+/// Checks the calls that run while the delegate of instruction `at` works: they exist, and none of
+/// them starts a device that works longer than the call.
+Status check_overlap(const CheckedAccess& access, const Model& model, uint32_t at,
+                     uint32_t overlap) {
+  const FlatbufferProgram& flatbuffer = model.flatbuffer;
+  if (overlap >= flatbuffer.instructions.count() - at) return Status::kCorrupt;
+  for (uint32_t i = at + 1; i <= at + overlap; ++i) {
+    if (!is_delegate_call(flatbuffer, i)) continue;
+    const uint32_t row = instruction_at(flatbuffer, i).row;
+    abi::DelegateRecord record;
+    if (row >= access.delegates.bytes / sizeof record) return Status::kCorrupt;
+    memcpy(&record, access.delegates.data + row * sizeof record, sizeof record);
+    if (record.overlap != 0) return Status::kCorrupt;
+  }
   return Status::kOk;
 }
 
@@ -224,7 +242,8 @@ Status measure_delegates(CheckedAccess& access, const Model& model,
 }
 
 Status check_delegate_call(CheckedAccess& access, const Model& model,
-                           const DelegateBackends& delegates, const Instruction& instruction) {
+                           const DelegateBackends& delegates, uint32_t at) {
+  const Instruction instruction = instruction_at(model.flatbuffer, at);
   THIMBLE_RETURN_IF_ERROR(check_tensors(access, model, instruction.args));
   const uint32_t index = instruction.row;
   const bool loading = model.kernel_of_op != nullptr;
@@ -237,6 +256,8 @@ Status check_delegate_call(CheckedAccess& access, const Model& model,
   THIMBLE_RETURN_IF_ERROR(add_call_scratch(slot, args, scratch_bytes));
   DelegateMemory memory;
   THIMBLE_RETURN_IF_ERROR(find_memory(access, model, index, scratch_bytes, memory));
+  if (memory.overlap != 0)
+    THIMBLE_RETURN_IF_ERROR(check_overlap(access, model, at, memory.overlap));
   const uint32_t persistent = persistent_bytes_max(delegates);
   if (loading && persistent != 0)
     memory.persistent = persistent_memory(access, model, index, persistent);

@@ -16,6 +16,7 @@
 
 namespace thimble::runtime {
 
+struct Background;
 struct DelegateBackend;
 struct Instruction;
 struct Model;  // incomplete: code of a delegate does not depend on THIMBLE_TRACE
@@ -60,6 +61,7 @@ struct DelegateMemory {
   uint32_t fast_bytes = 0;
   uint8_t* persistent = nullptr;  // DelegateBackend::persistent_bytes bytes, 16-byte aligned
   abi::MemoryMode mode = abi::MemoryMode::kUnknown;
+  uint8_t overlap = 0;  // abi::DelegateRecord::overlap
 };
 
 /// Result of DelegateArgs::offset() for a tensor that is not in the arena.
@@ -93,6 +95,40 @@ inline bool is_in_order(const kernels::Tensor& tensor, uint32_t innermost = abi:
   return true;
 }
 
+/// run() in two parts, for a device that works while the core executes other calls. start() does
+/// everything up to the start of the device, wait() the rest. A start() that fails needs no wait().
+/// The calls in between access neither the operands nor the memory of the delegate, except that
+/// they may read its inputs; the compiler ensures it, and the runtime does not check it. The device
+/// must therefore not read addresses from memory of the arena after its start.
+struct BackgroundCalls {
+  Status (*start)(const DelegateSlot& slot, const DelegateArgs& args);
+  Status (*wait)(const DelegateSlot& slot, const DelegateArgs& args);
+  /// DelegateMemory::overlap of the call. Its slot keeps it.
+  uint32_t (*overlap)(const DelegateSlot& slot);
+  /// Runs or starts the delegate of an instruction. A function pointer, so that only a product
+  /// whose delegates work in the background links start_delegate().
+  Status (*run)(const Model& model, const Instruction& instruction, uint32_t index,
+                Background& background);
+};
+Status start_delegate(const Model& model, const Instruction& instruction, uint32_t index,
+                      Background& background);
+Status wait_for_delegate(const Model& model, Background& background);
+
+constexpr BackgroundCalls background_calls(decltype(BackgroundCalls::start) start,
+                                           decltype(BackgroundCalls::wait) wait,
+                                           decltype(BackgroundCalls::overlap) overlap) {
+  return {start, wait, overlap, start_delegate};
+}
+
+/// The delegate that works in the background: its instruction, the last one that runs before its
+/// wait, and the function that waits. At most one works at a time; in between, other delegates
+/// run without a start().
+struct Background {
+  uint32_t at = 0;
+  uint32_t last = 0xFFFFFFFF;                                            // none works
+  Status (*wait)(const Model& model, Background& background) = nullptr;  // null: none works
+};
+
 /// Code that opens, checks and runs the delegates with one id in the file.
 struct DelegateBackend {
   const char* id;      // of its delegates in the file
@@ -108,6 +144,8 @@ struct DelegateBackend {
   /// Bytes of RAM, outside the arena, that each delegate of the plan needs while the model is
   /// loaded. Null: none.
   uint32_t (*persistent_bytes)(const DelegateBackend& self) = nullptr;
+  /// Null: a call returns when its results are complete, whatever the file states.
+  const BackgroundCalls* background = nullptr;
 };
 
 struct DelegateNeeds {
@@ -124,14 +162,14 @@ struct DelegateBackends {
   Status (*measure)(CheckedAccess& access, const Model& model, const DelegateBackends& delegates,
                     DelegateNeeds& needs);
   Status (*check)(CheckedAccess& access, const Model& model, const DelegateBackends& delegates,
-                  const Instruction& instruction);
+                  uint32_t instruction);
   const Executor* executor;  // executor of files with delegate calls
 };
 
 Status measure_delegates(CheckedAccess& access, const Model& model,
                          const DelegateBackends& delegates, DelegateNeeds& needs);
 Status check_delegate_call(CheckedAccess& access, const Model& model,
-                           const DelegateBackends& delegates, const Instruction& instruction);
+                           const DelegateBackends& delegates, uint32_t instruction);
 
 constexpr DelegateBackends delegates_of(const DelegateBackend* backends, uint32_t count) {
   return {backends, count, measure_delegates, check_delegate_call, &flatbuffer_executor};

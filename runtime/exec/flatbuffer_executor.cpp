@@ -25,48 +25,50 @@ GraphTensor graph_tensor(const Model& model, ProgramList list, uint32_t index) {
   return {tensor_of(model, value), is_planned(flatbuffer, value)};
 }
 
-/// The slot of the delegate in the model's memory.
-const DelegateSlot& slot_of(const Model& model, const Instruction& instruction) {
-  return slots_of(model)[instruction.row];
-}
-
+/// Runs a delegate, or starts it if it works in the background. If it fails, none works any more.
 THIMBLE_OUT_OF_LINE Status run_delegate(const Model& model, const Instruction& instruction,
-                                        uint32_t index) {
-  const DelegateSlot& slot = slot_of(model, instruction);
+                                        uint32_t index, Background& background) {
+  const DelegateBackend& backend = *slots_of(model)[instruction.row].backend;
   Status status;
-  traced(model, slot.backend->id, index, [&] {
-    status = slot.backend->run(slot, {&model, instruction.args});
+  traced(model, backend.id, index, [&] {
+    status = backend.background != nullptr
+                 ? backend.background->run(model, instruction, index, background)
+                 : backend.run(slots_of(model)[instruction.row], {&model, instruction.args});
   });
+  // The result of the wait has no meaning: the run has failed already.
+  if (status != Status::kOk && background.wait != nullptr) (void)background.wait(model, background);
   return status;
 }
 
 Status run(const Model& model) {
   const FlatbufferProgram& flatbuffer = model.flatbuffer;
   TrustedAccess access;
+  Background background;
   const uint32_t instructions = flatbuffer.instructions.count();
   for (uint32_t i = 0; i < instructions; ++i) {
     const Instruction instruction = instruction_at(flatbuffer, i);
     if (is_delegate_call(flatbuffer, i)) {
-      THIMBLE_RETURN_IF_ERROR(run_delegate(model, instruction, i));
-      continue;
+      THIMBLE_RETURN_IF_ERROR(run_delegate(model, instruction, i, background));
+    } else {
+      const kernels::Kernel& kernel = *model.kernel_of_op[instruction.row];
+      FlatbufferCall decoded(model, instruction.args, flatbuffer_list_item);
+      (void)decode_call(access, kernel, decoded);
+      traced(model, kernel.name, i, [&] { kernel.run(decoded.call); });
     }
-    const kernels::Kernel& kernel = *model.kernel_of_op[instruction.row];
-    FlatbufferCall decoded(model, instruction.args, flatbuffer_list_item);
-    (void)decode_call(access, kernel, decoded);
-    traced(model, kernel.name, i, [&] { kernel.run(decoded.call); });
+    if (i == background.last) THIMBLE_RETURN_IF_ERROR(background.wait(model, background));
   }
   return Status::kOk;
 }
 
 const char* instruction_op(const Model& model, uint32_t instruction) {
   const Instruction at = instruction_at(model.flatbuffer, instruction);
-  return is_delegate_call(model.flatbuffer, instruction) ? slot_of(model, at).backend->id
+  return is_delegate_call(model.flatbuffer, instruction) ? slots_of(model)[at.row].backend->id
                                                          : model.kernel_of_op[at.row]->name;
 }
 
 }  // namespace
 
 constexpr Executor flatbuffer_executor = {load_flatbuffer, count, graph_tensor, run,
-                                                instruction_op};
+                                          instruction_op};
 
 }  // namespace thimble::runtime

@@ -139,7 +139,7 @@ struct FlatbufferLoader {
     const uint32_t at = index++;
     const Instruction call = instruction_at(flatbuffer, at);
     if (access.has_delegate_calls && is_delegate_call(flatbuffer, at)) {
-      return kernels.delegates->check(access, model, *kernels.delegates, call);
+      return kernels.delegates->check(access, model, *kernels.delegates, at);
     }
     const kernels::Kernel* kernel = &kernel_of(*this, call.row);
     const uint32_t arguments = call.args.count();

@@ -17,7 +17,8 @@ extern "C" {
 #endif
 
 /* Called before (`after` = 0) and after (1) each instruction. `op` is the kernel's registry name,
- * such as "cortex_m::quantized_add.out", or the id of the delegate. */
+ * such as "cortex_m::quantized_add.out", or the id of the delegate. A delegate that works while
+ * other instructions run is reported twice: its start, and later its wait. */
 typedef void (*thimble_trace_hook)(void* user, uint32_t instruction, const char* op, int after);
 
 /* A null hook switches tracing off. */

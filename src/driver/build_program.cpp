@@ -6,6 +6,7 @@
 #include "driver/does_not_fit.h"
 #include "driver/linked_size.h"
 #include "driver/op_rows.h"
+#include "driver/overlap.h"
 #include "driver/part_memories.h"
 #include "formats/pte/runtime_bytes.h"
 #include "ir/print.h"
@@ -176,6 +177,8 @@ Status lower_and_plan(const CompileOptions& options, std::optional<int64_t> sram
   npu_options.vendor = options.vendor;
   THIMBLE_TRY(program->memory_plan, compile_subgraphs(compiled->subgraphs, npu_options,
                                                       &compiled->lowered, options.progress));
+  compiled->report.overlap_arena_bytes = overlap_calls(part, {npu_options.smallest, arena_bytes},
+                                                       &compiled->lowered, &program->memory_plan);
   if (*options.dialect == engine::Dialect::kStock) THIMBLE_CHECK(check_stock_delegates(*compiled));
   THIMBLE_CHECK(save_subgraphs(files, *compiled));
   return files->save("lowered.ir", compiled->lowered.graph);

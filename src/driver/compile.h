@@ -197,6 +197,18 @@ struct NpuUse {
   std::optional<double> time_us;
 };
 
+/// Calls that run while an NPU works; estimates.
+struct OverlapReport {
+  std::string engine;
+  int delegate = 0;                     // index in Compiled::lowered.delegates
+  int64_t calls = 0;                    // that run while the NPU works
+  std::optional<int64_t> npu_cycles;    // of the NPU's call, on its own clock
+  int64_t core_cycles = 0;              // of the core in these calls
+  std::optional<double> saved_us;       // nothing: a clock is not known
+  std::optional<int64_t> saved_cycles;  // of the core's clock; if a clock is not known, of an NPU
+                                        // with the core's clock
+};
+
 /// Set if the SQNR on calibration data is below kWarnSqnrDb (output_quality.h).
 struct AccuracyWarning {
   double sqnr_db = 0;
@@ -240,6 +252,8 @@ struct CompileReport {
   std::optional<int64_t> npu_cycles;  // an estimate for all delegates
   std::vector<NpuUse> npus;           // by engine
   int64_t npu_calls = 0;
+  std::vector<OverlapReport> overlaps;
+  int64_t overlap_arena_bytes = 0;  // part of arena_bytes that they cost
   std::optional<double> time_us;  // an estimate, where clocks and the cost of a call are known
   std::optional<int64_t> cycles;  // of the core for one run, an estimate
   std::optional<int64_t> runtime_cycles;  // part of `cycles`: the runtime, outside of kernels

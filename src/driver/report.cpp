@@ -217,6 +217,29 @@ bool is_npu(const CompileReport& report, const std::string& engine) {
   return std::ranges::find(report.npus, engine, &NpuUse::engine) != report.npus.end();
 }
 
+/// States the calls of the core that run while an NPU works, and the time that this saves.
+std::string overlap_lines(const CompileReport& report) {
+  std::string text;
+  for (const OverlapReport& overlap : report.overlaps) {
+    text += fmt::format("  {} call{} while {} works: {} cycles of the core, {} of the NPU",
+                        overlap.calls, overlap.calls == 1 ? "" : "s", overlap.engine,
+                        with_commas(overlap.core_cycles),
+                        overlap.npu_cycles ? with_commas(*overlap.npu_cycles) : "?");
+    if (overlap.saved_us) {
+      text += fmt::format("; saves {}", time_text(*overlap.saved_us));
+    } else if (overlap.saved_cycles) {
+      text += fmt::format("; saves {} cycles if both have one clock",
+                          with_commas(*overlap.saved_cycles));
+    }
+    text += "\n";
+  }
+  if (report.overlap_arena_bytes > 0) {
+    text += fmt::format("  the arena has {} B more for it (--optimize size: none)\n",
+                        with_commas(report.overlap_arena_bytes));
+  }
+  return text;
+}
+
 /// One line per engine with its share of the work, then the sum of the times.
 std::string engine_lines(const CompileReport& report, int64_t macs) {
   struct Use {
@@ -259,6 +282,7 @@ std::string engine_lines(const CompileReport& report, int64_t macs) {
     text += fmt::format("  {:<18} {:>4} {:>9} {:>15} {:>11}\n", "runtime", "", "",
                         with_commas(*report.runtime_cycles), time);
   }
+  text += overlap_lines(report);
   if (!report.time_us) {
     return report.npu_cycles ? text + "  cycles: an estimate, of the NPU on its own clock\n" : text;
   }

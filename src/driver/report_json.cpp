@@ -98,6 +98,21 @@ Json to_json(const engine::RuntimeWork& work) {
   return json;
 }
 
+Json to_json(const std::vector<OverlapReport>& overlaps) {
+  Json list = Json::array();
+  for (const OverlapReport& overlap : overlaps) {
+    list.push_back(
+        {{"engine", overlap.engine},
+         {"delegate", overlap.delegate},
+         {"calls", overlap.calls},
+         {"npu_cycles", overlap.npu_cycles ? Json(*overlap.npu_cycles) : Json(nullptr)},
+         {"core_cycles", overlap.core_cycles},
+         {"saved_cycles", overlap.saved_cycles ? Json(*overlap.saved_cycles) : Json(nullptr)},
+         {"saved_us", overlap.saved_us ? Json(*overlap.saved_us) : Json(nullptr)}});
+  }
+  return list;
+}
+
 Json ops(const CompileReport& report) {
   Json rows = Json::array();
   for (const OpReport& op : report.ops) {
@@ -216,6 +231,8 @@ std::string json_report(const CompileReport& report) {
   }
   json["npu_cycles"] = report.npu_cycles ? Json(*report.npu_cycles) : Json(nullptr);
   json["npu_calls"] = report.npu_calls;
+  json["overlaps"] = to_json(report.overlaps);
+  json["overlap_arena_bytes"] = report.overlap_arena_bytes;
   json["npus"] = Json::array();
   for (const NpuUse& npu : report.npus) {
     json["npus"].push_back({{"engine", npu.engine},
@@ -273,8 +290,10 @@ std::string json_report(const CompileReport& report) {
                                 {"source", warning.source.where()}};
   }
   if (const auto& rounding = report.quant.rounding) {
-    json["rounding"] = {{"operators", rounding->operators}, {"biases", rounding->biases},
-                        {"samples", rounding->samples},     {"before_db", rounding->before_db},
+    json["rounding"] = {{"operators", rounding->operators},
+                        {"biases", rounding->biases},
+                        {"samples", rounding->samples},
+                        {"before_db", rounding->before_db},
                         {"after_db", rounding->after_db}};
   }
   if (const auto& choice = report.quant.observer_choice) {

@@ -9,6 +9,7 @@
 #include "base/size_text.h"
 #include "driver/code_waits.h"
 #include "driver/missing_waits.h"
+#include "driver/overlap.h"
 
 namespace thimble::driver {
 namespace {
@@ -121,6 +122,18 @@ std::optional<CoreCycles> sum_core_cycles(const engine::Lowered& lowered,
   return sum;
 }
 
+/// Returns the cycles of each call of the core; nothing for delegates and calls without an
+/// estimate.
+std::vector<std::optional<int64_t>> core_cycles_of_calls(const engine::Lowered& lowered,
+                                                         std::span<const RowOp> rows,
+                                                         const CompileReport& report) {
+  std::vector<std::optional<int64_t>> cycles(lowered.calls.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (lowered.calls[rows[i].call].delegate < 0) cycles[rows[i].call] = report.ops[i].cycles;
+  }
+  return cycles;
+}
+
 /// Adds a note for each kind of cycles that are not kMeasured. Returns
 /// their share of the core's cycles, in percent.
 double add_basis_notes(const CoreCycles& cycles, const engine::Core& core, CompileReport* report) {
@@ -212,8 +225,10 @@ void report_time(const engine::Lowered& lowered, const engine::Part& part,
   core->all += report->runtime_cycles.value_or(0);
   report->cycles = core->all;
   const double core_percent = add_basis_notes(*core, *part.cpu, report);
+  report_overlaps(lowered, part.clock_mhz, core_cycles_of_calls(lowered, rows, *report), report);
   report->time_us = run_time_us(core->all, part.clock_mhz, npu_times_us(lowered));
   if (!report->time_us) return;
+  *report->time_us -= overlap_saved_us(*report);
   const double core_us = static_cast<double>(core->all) / part.clock_mhz;
   report->marked_percent = core_percent * core_us / *report->time_us;
   MissingWaits missing = missing_waits(part, memories);

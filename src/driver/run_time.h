@@ -42,8 +42,9 @@ inline constexpr double kMarkedPercentMax = 5;
 /// Returns the time of a delegate call on the NPU; nothing if its clock is not known.
 [[nodiscard]] std::optional<double> npu_call_us(const engine::NpuTiming& timing, double cycles);
 
-/// Returns the time of one run: the core and the NPUs do not work at the same time. Nothing if a
-/// clock, the cycles of the core or the time of a call are not known.
+/// Returns the time of one run in which the core and the NPUs do not work at the same time; if they
+/// do, overlap_time() is subtracted (overlap.h). Nothing if a clock, the cycles of the core or the
+/// time of a call are not known.
 [[nodiscard]] std::optional<double> run_time_us(
     int64_t core_cycles, double core_mhz, std::span<const std::optional<double>> npu_calls_us);
 

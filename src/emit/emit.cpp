@@ -271,6 +271,7 @@ std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
           static_cast<uint32_t>(memory_plan.placement.offsets[static_cast<size_t>(kept)]);
     }
     record.memory_mode = delegate.memory_mode;
+    record.overlap = static_cast<uint8_t>(lowered.calls[step].overlap);
     record.system = delegate.system;
     std::memcpy(data.bytes.data() + index * sizeof(record), &record, sizeof(record));
   }

@@ -74,6 +74,9 @@ struct KernelCall {
   /// For a delegate call: index of the delegate and its further results; `op` is unused. Else -1.
   int delegate = -1;
   ValueList extra_outputs;
+  /// For a delegate call: number of calls after it that run while the delegate works. The results
+  /// are complete after the last of them.
+  int overlap = 0;
   /// Index of the argument whose memory the result may reuse if that value dies here; -1 = none.
   int in_place = -1;
   /// The result may overlap argument 0, which must die here, if the result begins at least this
@@ -146,6 +149,7 @@ struct Delegate {
   std::vector<std::pair<std::string, std::string>> specs;             // compile specs of the file
   int64_t constant_bytes = 0;                                         // weights in the payload
   int64_t scratch_bytes = 0, fast_scratch_bytes = 0;
+  bool runs_in_background = false;      // its device works while the core executes other calls
   int64_t kept_bytes = 0;               // own memory in the arena, live during the whole program
   std::vector<GeneratedFile> files;     // for the firmware's build
   std::vector<std::byte> tflite_model;  // the subgraph as LiteRT (.tflite) model for the vendor

@@ -59,6 +59,7 @@ struct DeviceKind {
   std::string_view object;         // variable of the device, which the product defines
   bool has_memory =
       false;  // the namespace has call_scratch and persistent_bytes (runtime/exec/delegates.h)
+  bool has_background = false;  // the namespace has persistent_bytes and background
   /// Estimates the operations of the NPU one by one; null: no estimate.
   Result<std::vector<NpuProfile>> (*profile)(const formats::pte::Program& program,
                                              std::string_view label,

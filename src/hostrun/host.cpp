@@ -140,16 +140,18 @@ struct HostModel::State {
   static void on_instruction(void* user, uint32_t instruction, const char* /*op*/, int after) {
     State& state = *static_cast<State*>(user);
     std::vector<TracedInstruction>& events = state.trace->instructions;
+    // A delegate that works in the background is traced twice: its event ends with its wait.
+    auto event = std::ranges::find(events, instruction, &TracedInstruction::index);
     if (after == 0) {
-      events.push_back({instruction, 0, 0, {}});
-      events.back().start_ns = state.now_ns();
+      if (event == events.end()) events.push_back({instruction, state.now_ns(), 0, {}});
       return;
     }
-    events.back().end_ns = state.now_ns();
+    event->end_ns = state.now_ns();
     if (!state.trace_tensors) return;
     const auto copies = std::chrono::steady_clock::now();
+    event->tensors.clear();
     for (const ArenaTensor& tensor : state.traced[instruction]) {
-      events.back().tensors.push_back(state.copy_of(tensor));
+      event->tensors.push_back(state.copy_of(tensor));
     }
     state.start += std::chrono::steady_clock::now() - copies;
   }

@@ -177,6 +177,7 @@ Result<Interface> read_interface(const pte::Program& program, std::string_view l
       interface.ops.push_back(pte::full_name(plan.operators[static_cast<size_t>(call->op_index)]));
     }
   }
+  interface.overlaps = pte::delegate_overlaps(program, plan);
   // The runtime places several memories one after another.
   for (const int64_t bytes : plan.memory_sizes) {
     constexpr int64_t kAlignment = abi::kArenaAlignment;
@@ -186,6 +187,17 @@ Result<Interface> read_interface(const pte::Program& program, std::string_view l
   THIMBLE_CHECK(read_entry(program, label, &interface));
   THIMBLE_CHECK(read_io_quant(program, label, &interface));
   return interface;
+}
+
+std::vector<size_t> traced_order(const Interface& interface) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < interface.ops.size(); ++i) {
+    order.push_back(i);
+    for (const pte::DelegateOverlap& overlap : interface.overlaps) {
+      if (overlap.call + overlap.calls == i) order.push_back(overlap.call);
+    }
+  }
+  return order;
 }
 
 std::string port_list(std::span<const Port> ports) {

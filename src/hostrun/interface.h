@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "formats/pte/delegate_overlap.h"
 #include "formats/pte/program.h"
 #include "ir/tensor.h"
 
@@ -39,6 +40,7 @@ struct Interface {
   std::vector<std::string> non_kernel_calls;  // instructions that call no kernel: "delegate ID"
   std::string target;                         // "cortex-m55"; empty if unknown
   int64_t arena_bytes = 0;
+  std::vector<formats::pte::DelegateOverlap> overlaps;  // of the executed plan
   bool records = false;  // the runtime executes records, not the flatbuffer tables
 };
 
@@ -46,6 +48,10 @@ struct Interface {
 /// "forward". The program must have a plan.
 [[nodiscard]] const formats::pte::ExecutionPlan& executed_plan(
     const formats::pte::Program& program);
+
+/// Returns the instruction of each pair of calls of the trace hook in one run. A delegate that
+/// works in the background has two: its start and its wait.
+[[nodiscard]] std::vector<size_t> traced_order(const Interface& interface);
 
 /// Describes a tensor of the plan; an error if the value is not a tensor or has a type that this
 /// library does not know.

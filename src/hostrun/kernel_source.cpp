@@ -30,16 +30,21 @@ struct DelegateLines {
   std::string includes, rows;
 };
 
-DelegateLines delegate_lines(const std::vector<DeviceKind>& devices) {
+DelegateLines delegate_lines(const std::vector<DeviceKind>& devices, bool overlaps) {
   DelegateLines lines;
   for (const DeviceKind& device : devices) {
     const std::string include = fmt::format("#include \"{}\"\n", device.header);
     if (lines.includes.find(include) == std::string::npos) lines.includes += include;
-    const std::string more =
-        device.has_memory
-            ? fmt::format(", runtime::{0}::call_scratch, runtime::{0}::persistent_bytes",
-                          device.cpp_namespace)
-            : "";
+    std::string more;
+    if (device.has_memory) {
+      more = fmt::format(", runtime::{0}::call_scratch, runtime::{0}::persistent_bytes",
+                         device.cpp_namespace);
+    } else if (overlaps && device.has_background) {
+      // Without a file that needs it, a product does not link this code.
+      more =
+          fmt::format(", nullptr, runtime::{0}::persistent_bytes,\n     &runtime::{0}::background",
+                      device.cpp_namespace);
+    }
     lines.rows += fmt::format(
         "    {{\"{0}\", &{1}, runtime::{2}::open, runtime::{2}::check,\n"
         "     runtime::{2}::run{3}}},\n",
@@ -124,6 +129,7 @@ Result<UsedKernels> used_kernels(const Interface& interface, abi::Isa isa, std::
     if (device_calls.contains(interface.ops[i])) continue;
     signatures.emplace(interface.ops[i], interface.arguments[i]);
   }
+  used.overlaps = !interface.overlaps.empty();
   used.flatbuffer_executor = !interface.records;
   for (const Signature& form : signatures) {
     const KernelRow* row = find_row(form, isa);
@@ -141,7 +147,7 @@ std::string kernel_source(const UsedKernels& used, std::string_view label) {
   const std::string kernels =
       list.empty() ? ""
                    : fmt::format("static const Kernel* const kModelKernels[] = {{\n{}}};\n", list);
-  const DelegateLines delegates = delegate_lines(used.devices);
+  const DelegateLines delegates = delegate_lines(used.devices, used.overlaps);
   // The table of delegates refers to the flatbuffer executor.
   const bool names_executor = used.flatbuffer_executor && used.devices.empty();
   return fmt::format(

@@ -25,6 +25,7 @@ struct UsedKernels {
   };
   std::vector<Kernel> kernels;
   std::vector<DeviceKind> devices;   // for the file's delegate calls
+  bool overlaps = false;             // a delegate works while the core executes other calls
   bool flatbuffer_executor = false;  // the runtime executes the flatbuffer tables, not records
 };
 

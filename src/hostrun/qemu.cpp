@@ -263,14 +263,16 @@ std::vector<OpInstructions> op_counts(const Interface& interface, const Boot& bo
   std::vector<OpInstructions> ops;
   for (const std::string& op : interface.ops) ops.push_back({op, 0, {}});
   const std::map<cycles::Scope, int64_t> cycles = boot.cycles();
+  const std::vector<size_t> order = traced_order(interface);
   const auto [first, last] = boot.counts().equal_range("op");
   for (auto line = first; line != last; ++line) {
     if (line->second.size() <= kInstructions) continue;
-    const auto index = static_cast<size_t>(std::strtoll(line->second[0].c_str(), nullptr, 10));
-    if (index >= ops.size()) continue;
-    ops[index].instructions = std::strtoll(line->second[kInstructions].c_str(), nullptr, 10);
-    const auto scope = cycles.find({"op", static_cast<int>(index)});
-    if (scope != cycles.end()) ops[index].cycles = scope->second;
+    const auto position = static_cast<size_t>(std::strtoll(line->second[0].c_str(), nullptr, 10));
+    if (position >= order.size()) continue;
+    OpInstructions& op = ops[order[position]];
+    op.instructions += std::strtoll(line->second[kInstructions].c_str(), nullptr, 10);
+    const auto scope = cycles.find({"op", static_cast<int>(position)});
+    if (scope != cycles.end()) op.cycles = op.cycles.value_or(0) + scope->second;
   }
   return ops;
 }

@@ -9,7 +9,7 @@ namespace thimble::memory {
 
 using ir::ValueId;
 
-BufferAliasing::BufferAliasing(const engine::Lowered& lowered)
+BufferAliasing::BufferAliasing(const engine::Lowered& lowered, bool* fits)
     : lowered_(&lowered),
       call_of_op_(lowered.graph.ops().size(), -1),
       is_view_(lowered.calls.size(), false) {
@@ -24,8 +24,18 @@ BufferAliasing::BufferAliasing(const engine::Lowered& lowered)
   for (size_t i = 0; i < lowered.graph.value_count(); ++i) {
     bytes_.push_back(static_cast<int64_t>(lowered.graph.type(static_cast<ValueId>(i)).bytes()));
   }
-  [[maybe_unused]] const bool fits = build();
-  assert(fits && "views without a call that cannot share memory");
+  *fits = build();
+}
+
+BufferAliasing::BufferAliasing(const engine::Lowered& lowered)
+    : BufferAliasing(lowered, &views_fit_) {
+  assert(views_fit_ && "views without a call that cannot share memory");
+}
+
+bool BufferAliasing::views_fit(const engine::Lowered& lowered) {
+  bool fits = false;
+  const BufferAliasing aliasing(lowered, &fits);
+  return fits;
 }
 
 bool BufferAliasing::build() {
@@ -161,21 +171,26 @@ bool BufferAliasing::place_view(size_t i) {
 
 void BufferAliasing::find_reads() {
   unsorted_reads_.clear();
-  const auto read = [&](ValueId value, int step) {
+  const auto read = [&](ValueId value, int call, int step) {
     for (const ByteRange& range : ranges_of(value)) {
       // Seen from the defined value: the sign changes.
       unsorted_reads_.push_back(
-          {range.defined, step, range.begin, range.end, -range.value_offset, value});
+          {range.defined, call, step, range.begin, range.end, -range.value_offset, value});
     }
   };
   const auto end = static_cast<int>(lowered_->calls.size());
   for (int step = 0; step < end; ++step) {
     if (is_view_[static_cast<size_t>(step)]) continue;
-    engine::for_each_operand(lowered_->calls[static_cast<size_t>(step)],
-                             [&](ValueId value) { read(value, step); });
+    const engine::KernelCall& call = lowered_->calls[static_cast<size_t>(step)];
+    const int last = step + call.overlap;
+    engine::for_each_operand(call, [&](ValueId value) { read(value, step, last); });
+    if (call.overlap == 0) continue;
+    // Results have memory while the delegate works, even if nothing reads them.
+    read(call.out, step, last);
+    for (const ValueId more : call.extra_outputs) read(more, step, last);
   }
-  for (const ValueId output : lowered_->graph.outputs()) read(output, end);
-  for (const ir::State& state : lowered_->graph.states()) read(state.next, end);
+  for (const ValueId output : lowered_->graph.outputs()) read(output, end, end);
+  for (const ir::State& state : lowered_->graph.states()) read(state.next, end, end);
   sort_reads();
 }
 
@@ -247,7 +262,7 @@ bool BufferAliasing::can_share_memory(const DefinedValue& a, const DefinedValue&
   if (a.step == b.step) return false;
   return std::ranges::all_of(reads_of(a), [&](const Read& read) {
     if (read.step < b.step || read.end <= begin || end <= read.begin) return true;
-    if (read.step > b.step) return false;
+    if (read.step > b.step || read.call != b.step) return false;
     const engine::KernelCall& call = lowered_->calls[static_cast<size_t>(read.step)];
     return read.operand_offset == distance && may_overwrite(call, read.through);
   });
@@ -338,6 +353,18 @@ int64_t BufferAliasing::offset_of(ValueId value) const {
   return unshifted_offset_[index(value)] - origin_[static_cast<size_t>(buffer_[index(value)])];
 }
 
+bool BufferAliasing::is_read_in_background(int buffer, int step) const {
+  for (int at = 0; at < step; ++at) {
+    const engine::KernelCall& call = lowered_->calls[static_cast<size_t>(at)];
+    if (at + call.overlap < step) continue;
+    bool reads = false;
+    engine::for_each_operand(call,
+                             [&](ValueId value) { reads = reads || buffer_of(value) == buffer; });
+    if (reads) return true;
+  }
+  return false;
+}
+
 std::vector<Overlap> BufferAliasing::overlaps() const {
   std::vector<Overlap> overlaps;
   for (size_t step = 0; step < lowered_->calls.size(); ++step) {
@@ -350,7 +377,7 @@ std::vector<Overlap> BufferAliasing::overlaps() const {
     const auto at = static_cast<int>(step);
     const bool dies = aliased_buffers_[static_cast<size_t>(operand)].life.last == at;
     const bool begins = aliased_buffers_[static_cast<size_t>(result)].life.first == at;
-    if (!dies || !begins) continue;
+    if (!dies || !begins || is_read_in_background(operand, at)) continue;
     const int64_t lead = *call.lead + offset_of(call.out) - offset_of(x->id);
     overlaps.push_back({operand, result, std::max<int64_t>(1, lead)});
   }

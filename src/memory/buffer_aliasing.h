@@ -13,7 +13,8 @@
 // younger one is written. Exception: the call that defines the younger value may read the older one
 // itself, if KernelCall::in_place allows it and both have the same address and size.
 //
-// Step i is call i. Outputs are read at the step after the last call.
+// Step i is call i. Outputs are read at the step after the last call. A delegate with
+// KernelCall::overlap keeps its operands and its results until the last call of the overlap.
 
 #include <cstdint>
 #include <memory>
@@ -32,6 +33,8 @@ class BufferAliasing {
   /// Merges values that must share memory: aliases, views whose operator has no call, and states
   /// with their next values.
   explicit BufferAliasing(const engine::Lowered& lowered);
+  /// Returns false if operators without a call cannot be views in this order of the calls.
+  [[nodiscard]] static bool views_fit(const engine::Lowered& lowered);
 
   /// Makes the operator of this call a view if all affected values can share memory. Returns true
   /// if it became one. Must not be called after reuse_operand_buffers().
@@ -63,10 +66,14 @@ class BufferAliasing {
   [[nodiscard]] int64_t lower_bound_bytes() const;
 
  private:
-  /// A read of bytes of a defined value by a call. The call's operand is `through`.
+  /// `fits`: result of views_fit().
+  BufferAliasing(const engine::Lowered& lowered, bool* fits);
+  /// A read of bytes of a defined value by a call. The call's operand is `through`. A delegate that
+  /// works in the background reads until the last call that runs in the meantime.
   struct Read {
     int defined;  // index into defined_values_
-    int step;
+    int call;     // the call that reads, or the end
+    int step;     // the last step of the read: `call` unless that is such a delegate
     int64_t begin, end;
     int64_t operand_offset;  // offset of the operand from the defined value; may be negative
     ir::ValueId through;
@@ -121,6 +128,8 @@ class BufferAliasing {
   bool may_overwrite(const engine::KernelCall& call, ir::ValueId operand) const;
   bool can_share_memory(const DefinedValue& a, const DefinedValue& b, int64_t distance) const;
   void reuse_line_buffer(int step);
+  /// Returns true if a delegate that works during this call reads the buffer.
+  [[nodiscard]] bool is_read_in_background(int buffer, int step) const;
   void compute_buffers();
   void compute_buffer(int buffer);
 
@@ -131,6 +140,7 @@ class BufferAliasing {
   };
   [[nodiscard]] const OpFacts& facts_of(size_t op) const { return (*op_facts_)[op]; }
 
+  bool views_fit_ = false;  // result of the first build()
   const engine::Lowered* lowered_;
   std::shared_ptr<const std::vector<OpFacts>> op_facts_;
   std::vector<int64_t> bytes_;   // by value

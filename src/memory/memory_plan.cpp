@@ -132,19 +132,19 @@ class MemoryPlanner {
     const engine::KernelCall& call = calls_[static_cast<size_t>(step)];
     for (const engine::Argument& argument : call.arguments) {
       const auto* scratch = std::get_if<engine::Scratch>(&argument);
-      if (scratch != nullptr) add_scratch_range(scratch->bytes, step);
+      if (scratch != nullptr) add_scratch_range(scratch->bytes, step, step);
     }
     if (call.delegate >= 0) {
       const engine::Delegate& delegate = delegates_[static_cast<size_t>(call.delegate)];
-      add_scratch_range(delegate.scratch_bytes, step);
+      add_scratch_range(delegate.scratch_bytes, step, step + call.overlap);
       for (const ValueId more : call.extra_outputs) add_range(more);
     }
     add_range(call.out);
   }
 
-  void add_scratch_range(int64_t bytes, int step) {
+  void add_scratch_range(int64_t bytes, int step, int last) {
     plan_.scratch_of_call[static_cast<size_t>(step)] = static_cast<int>(plan_.ranges.size());
-    plan_.ranges.push_back({{bytes, {step, step}}, ir::kNoValue});
+    plan_.ranges.push_back({{bytes, {step, last}}, ir::kNoValue});
   }
 
   /// Sets range_of_value of all values. Adds a range for each value that does not begin at byte 0
@@ -180,6 +180,24 @@ class MemoryPlanner {
     }
   }
 
+  /// Returns true if another call that runs at the same time as the delegate of call `step` has the
+  /// range as operand or result: a call of its overlap, or a delegate in whose overlap it is.
+  bool is_used_at_same_time(int range, int step) const {
+    const auto is_range = [&](ValueId value) {
+      const int own = plan_.range_of_value[static_cast<size_t>(value)];
+      return own >= 0 && (own == range || plan_.ranges[static_cast<size_t>(own)].outer == range);
+    };
+    const int last = step + calls_[static_cast<size_t>(step)].overlap;
+    for (int at = 0; at <= last; ++at) {
+      const engine::KernelCall& call = calls_[static_cast<size_t>(at)];
+      if (at == step || at + call.overlap < step) continue;
+      bool uses = is_range(call.out) || std::ranges::any_of(call.extra_outputs, is_range);
+      engine::for_each_operand(call, [&](ValueId value) { uses = uses || is_range(value); });
+      if (uses) return true;
+    }
+    return false;
+  }
+
   /// Moves the value into the scratch of the delegate, if the arena does not grow. Allowed for an
   /// input whose last read is this call (which may overwrite it), and for an output that this call
   /// writes first.
@@ -189,10 +207,11 @@ class MemoryPlanner {
         graph_.is_state(aliasing_.source_of(value)))
       return;
     ArenaRange& range = plan_.ranges[static_cast<size_t>(index)];
+    const int last = step + calls_[static_cast<size_t>(step)].overlap;
     const bool fits = range.outer < 0 && range.buffer.bytes == io.bytes &&
                       io.offset % abi::kArenaAlignment == 0 &&
-                      (is_input ? range.buffer.life.last == step : range.buffer.life.first == step);
-    if (!fits || is_state_range(index)) return;
+                      (is_input ? range.buffer.life.last == last : range.buffer.life.first == step);
+    if (!fits || is_state_range(index) || is_used_at_same_time(index, step)) return;
     const int64_t before = lower_bound_bytes();
     ArenaRange& outer = plan_.ranges[static_cast<size_t>(scratch)];
     const ArenaRange old_range = range, old_outer = outer;

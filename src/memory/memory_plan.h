@@ -11,8 +11,9 @@
 // with two exceptions: with Lowered::owns_inputs all inputs are in the arena, and an input that a
 // value aliases is copied to the arena. An input or output of a delegate may be placed at its
 // position in the delegate's scratch, which then lives as long: no copy is needed. This is done
-// only if the arena does not grow. A state has a range that lives throughout; the call that
-// computes its next content writes there (engine/state.h).
+// only if the arena does not grow. If calls run while the delegate works (KernelCall::overlap), its
+// scratch, inputs and outputs live until the last of them. A state has a range that lives
+// throughout; the call that computes its next content writes there (engine/state.h).
 
 #include <cstdint>
 #include <optional>

@@ -171,5 +171,10 @@ if(TARGET thimble)
   add_test(NAME e2e_devtools
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/devtools_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${FLATC}
                    ${boards})
+  if(ARM_CXX AND QEMU_ARM)
+    add_test(NAME e2e_overlap
+             COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/overlap_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+    set_tests_properties(e2e_overlap PROPERTIES LABELS "e2e;fast" TIMEOUT 600)
+  endif()
   set_tests_properties(e2e_devtools e2e_nxp_rewrites e2e_parts e2e_npu_cycles e2e_fit PROPERTIES LABELS "e2e;fast" TIMEOUT 600)
 endif()

@@ -22,3 +22,8 @@ thimble_test(budget_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/budget_test.cpp
   DEPS thimble_driver
   LABELS unit fast)
+
+thimble_test(delegate_overlap_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/delegate_overlap_test.cpp
+  DEPS test_graphs thimble_memory thimble_ir
+  LABELS unit fast)

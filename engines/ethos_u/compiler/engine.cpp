@@ -184,6 +184,7 @@ Result<Delegate> compile_subgraph(const ir::Graph& subgraph, const PartNpu& use,
   delegate.rows = rows_of(task.program, blob);
   delegate.cycles = blob.cycles;
   delegate.clock_mhz = timing_of(use).clock_mhz;
+  delegate.runs_in_background = true;
   if (!task.schedule.sram_bytes && !options.smallest) {
     const auto point = [](const ParetoPoint& from) {
       return engine::ParetoPoint{from.sram_bytes, from.cycles};

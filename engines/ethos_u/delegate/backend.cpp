@@ -20,6 +20,7 @@ struct SlotData {
   const uint8_t* outputs;
   uint16_t input_count, output_count;
   bool is_u85;
+  uint8_t overlap;
   [[nodiscard]] payload::IoEntry entry(uint32_t arg) const {
     payload::IoEntry entry;
     const uint8_t* const table = arg < input_count ? inputs : outputs;
@@ -127,10 +128,28 @@ Status check_stream(const SlotData& data, StreamFacts& facts) {
   return (facts.writes & 1U << kRegionConstants) == 0 ? Status::kOk : Status::kBadPayload;
 }
 
+void copy_inputs(const DelegateSlot& slot, const DelegateArgs& args) {
+  const SlotData& data = slot_data<SlotData>(slot);
+  for (uint32_t i = 0; i < data.input_count; ++i) {
+    const kernels::Tensor tensor = args.tensor(i);
+    uint8_t* const place = data.job.scratch + data.entry(i).offset;
+    if (place != tensor.data && tensor.bytes != 0) memcpy(place, tensor.data, tensor.bytes);
+  }
+}
+
+void copy_outputs(const DelegateSlot& slot, const DelegateArgs& args) {
+  const SlotData& data = slot_data<SlotData>(slot);
+  for (uint32_t i = data.input_count; i < args.count(); ++i) {
+    const kernels::Tensor tensor = args.tensor(i);
+    const uint8_t* const place = data.job.scratch + data.entry(i).offset;
+    if (place != tensor.data && tensor.bytes != 0) memcpy(tensor.data, place, tensor.bytes);
+  }
+}
+
 }  // namespace
 
 DelegateBackend backend(const thimble_ethos_u* npu) {
-  return {payload::kDelegateId, npu, open, check, run};
+  return {payload::kDelegateId, npu, open, check, run, nullptr, persistent_bytes, &background};
 }
 
 Status open(const DelegateBackend& self, const DelegateSource& source, DelegateSlot& slot,
@@ -200,23 +219,41 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
   THIMBLE_RETURN_IF_ERROR(check_stream(data, facts));
   data.job.scratch = memory.scratch;
   data.job.mode = memory.mode;
+  data.job.started = memory.persistent;
+  data.overlap = memory.overlap;
   return place_fast(npu_of(slot), memory, uses_region(facts, kRegionFast), data.job);
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const SlotData& data = slot_data<SlotData>(slot);
-  for (uint32_t i = 0; i < data.input_count; ++i) {
-    const kernels::Tensor tensor = args.tensor(i);
-    uint8_t* const place = data.job.scratch + data.entry(i).offset;
-    if (place != tensor.data && tensor.bytes != 0) memcpy(place, tensor.data, tensor.bytes);
-  }
-  THIMBLE_RETURN_IF_ERROR(run_job(npu_of(slot), data.job));
-  for (uint32_t i = data.input_count; i < args.count(); ++i) {
-    const kernels::Tensor tensor = args.tensor(i);
-    const uint8_t* const place = data.job.scratch + data.entry(i).offset;
-    if (place != tensor.data && tensor.bytes != 0) memcpy(tensor.data, place, tensor.bytes);
-  }
+  copy_inputs(slot, args);
+  THIMBLE_RETURN_IF_ERROR(run_job(npu_of(slot), slot_data<SlotData>(slot).job));
+  copy_outputs(slot, args);
   return Status::kOk;
+}
+
+namespace {
+
+Status start(const DelegateSlot& slot, const DelegateArgs& args) {
+  copy_inputs(slot, args);
+  return start_job(npu_of(slot), slot_data<SlotData>(slot).job);
+}
+
+Status wait(const DelegateSlot& slot, const DelegateArgs& args) {
+  THIMBLE_RETURN_IF_ERROR(finish_job(npu_of(slot), slot_data<SlotData>(slot).job));
+  copy_outputs(slot, args);
+  return Status::kOk;
+}
+
+uint32_t overlap(const DelegateSlot& slot) {
+  return slot_data<SlotData>(slot).overlap;
+}
+
+}  // namespace
+
+const BackgroundCalls background = background_calls(start, wait, overlap);
+
+uint32_t persistent_bytes(const DelegateBackend&) {
+  return started_job_bytes();
 }
 
 }  // namespace thimble::runtime::ethos_u

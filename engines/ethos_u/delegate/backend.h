@@ -17,6 +17,9 @@ Status open(const DelegateBackend& self, const DelegateSource& source, DelegateS
             uint32_t& scratch_bytes);
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args);
 Status run(const DelegateSlot& slot, const DelegateArgs& args);
+/// For files with calls that run while the NPU works.
+extern const BackgroundCalls background;
+uint32_t persistent_bytes(const DelegateBackend& self);
 
 // The parts of check(), for runtimes that open a delegate before they know its tensors, and
 // allocate scratch for each call.

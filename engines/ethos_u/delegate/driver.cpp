@@ -136,20 +136,16 @@ void clean(const thimble_ethos_u& npu, const void* data, uint32_t bytes) {
   if (bytes != 0) thimble_ethos_u_clean(&npu, data, bytes);
 }
 
-Status run_locked(const thimble_ethos_u& npu, const Job& job) {
+Status start_locked(const thimble_ethos_u& npu, const Job& job) {
   clean(npu, job.stream.data, job.stream.bytes);
   clean(npu, job.constants.data, job.constants.bytes);
   clean(npu, job.scratch, job.scratch_bytes);
   clean(npu, job.fast, job.fast_bytes);
-  Status status = reset(npu);
-  if (status != Status::kOk) return status;
+  THIMBLE_RETURN_IF_ERROR(reset(npu));
   const uint32_t product = isa::product_of(read(npu, reg::kConfig));
   set_up_ports(npu, product);
   start(npu, job, product);
-  status = finish(npu);
-  thimble_ethos_u_invalidate(&npu, job.scratch, job.scratch_bytes);
-  if (job.fast_bytes != 0) thimble_ethos_u_invalidate(&npu, job.fast, job.fast_bytes);
-  return status;
+  return Status::kOk;
 }
 
 }  // namespace
@@ -168,11 +164,28 @@ Status check_npu(const thimble_ethos_u& npu, uint32_t config, uint32_t id) {
   return fits ? Status::kOk : Status::kNpuVersion;
 }
 
-Status run_job(const thimble_ethos_u& npu, const Job& job) {
+uint32_t started_job_bytes() {
+  return 0;
+}
+
+Status start_job(const thimble_ethos_u& npu, const Job& job) {
   thimble_ethos_u_lock(&npu);
-  const Status status = run_locked(npu, job);
+  const Status status = start_locked(npu, job);
+  if (status != Status::kOk) thimble_ethos_u_unlock(&npu);
+  return status;
+}
+
+Status finish_job(const thimble_ethos_u& npu, const Job& job) {
+  const Status status = finish(npu);
+  thimble_ethos_u_invalidate(&npu, job.scratch, job.scratch_bytes);
+  if (job.fast_bytes != 0) thimble_ethos_u_invalidate(&npu, job.fast, job.fast_bytes);
   thimble_ethos_u_unlock(&npu);
   return status;
+}
+
+Status run_job(const thimble_ethos_u& npu, const Job& job) {
+  THIMBLE_RETURN_IF_ERROR(start_job(npu, job));
+  return finish_job(npu, job);
 }
 
 }  // namespace thimble::runtime::ethos_u

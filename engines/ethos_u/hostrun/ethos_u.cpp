@@ -127,8 +127,9 @@ struct EthosUDevice::State {
         fast(needs.fast_bytes),
         device(*needs.config, workspace.data(), workspace.size()) {
     device.set_max_cost(needs.max_cost);
+    device.set_start_late(needs.start_late);
     npu.read = [](void* user, uint32_t offset) {
-      return static_cast<const sim::Device*>(user)->read(offset);
+      return static_cast<sim::Device*>(user)->read(offset);
     };
     npu.write = [](void* user, uint32_t offset, uint32_t value) {
       static_cast<sim::Device*>(user)->write(offset, value);
@@ -183,6 +184,7 @@ std::vector<DeviceKind> ethos_u_devices() {
   kind.header = "engines/ethos_u/delegate/backend.h";
   kind.cpp_namespace = "ethos_u";
   kind.object = "thimble_npu";
+  kind.has_background = true;
   kind.profile = ethos_u_profiles;
   kind.check_hazards = check_ethos_u_hazards;
   kind.firmware = firmware_device;

@@ -23,6 +23,7 @@ struct EthosUNeeds {
   size_t workspace_bytes = 0;             // for the simulator
   size_t fast_bytes = 0;                  // fast scratch outside of the arena
   uint64_t max_cost = uint64_t{1} << 44;  // limit per stream, to stop an endless one
+  bool start_late = false;                // ethos_u::sim::Device::set_start_late()
 };
 
 /// The driver payload of a delegate, wherever the file stores it; nullopt if it cannot be read.

@@ -37,13 +37,15 @@ bool Device::connect(const ByteRegion& memory) {
 }
 
 void Device::reset(uint32_t level) {
+  pending_ = false;
   memset(words_, 0, sizeof words_);
   words_[reg::kId / 4] = id_word(config_.generation);
   words_[reg::kConfig / 4] = config_word(config_);
   words_[reg::kProtection / 4] = level & (reg::kPrivileged | reg::kNonSecure);
 }
 
-uint32_t Device::read(uint32_t offset) const {
+uint32_t Device::read(uint32_t offset) {
+  if (pending_ && offset == reg::kStatus) finish();
   return offset / 4 < kWords && offset % 4 == 0 ? word(offset) : 0;
 }
 
@@ -118,6 +120,13 @@ Fault Device::run_stream() {
 
 void Device::start() {
   ++runs_;
+  pending_ = true;
+  words_[reg::kStatus / 4] = reg::kRunning;
+  if (!start_late_) finish();
+}
+
+void Device::finish() {
+  pending_ = false;
   fault_ = run_stream();
   words_[reg::kStatus / 4] = status_of(fault_, config_.generation);
   words_[reg::kQueueRead / 4] = fault_.none() ? word(reg::kQueueBytes) : fault_.word * 4;

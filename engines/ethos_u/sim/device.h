@@ -1,8 +1,8 @@
 #pragma once
 // The simulator with the registers that a driver uses: the device at the NPU's base address. A
 // driver writes addresses, and the device finds the connected memories that contain them, as a bus
-// would. A stream runs to its end during the write that starts it, so the first status read after
-// that returns the final status.
+// would. A stream runs to its end during the write that starts it, or during the first status read
+// after it (set_start_late), so that read returns the final status.
 //
 //   Device device(*find_config("ethos-u55-128"), workspace, workspace_bytes);
 //   device.connect({arena, arena_bytes});
@@ -26,7 +26,7 @@ class Device {
   /// Returns false if kMemories memories are connected already.
   bool connect(const ByteRegion& memory);
 
-  [[nodiscard]] uint32_t read(uint32_t offset) const;
+  [[nodiscard]] uint32_t read(uint32_t offset);
   void write(uint32_t offset, uint32_t value);
 
   [[nodiscard]] const Config& config() const { return config_; }
@@ -35,6 +35,9 @@ class Device {
   [[nodiscard]] uint32_t runs() const { return runs_; }
   /// Sets Job::max_cost. A stream that exceeds it never ends.
   void set_max_cost(uint64_t work) { max_work_ = work; }
+  /// True: streams run when the status is read, after everything that the core does in between.
+  /// Results are the same, unless the core writes what the NPU reads.
+  void set_start_late(bool late) { start_late_ = late; }
 
  private:
   static constexpr uint32_t kWords = 0xC0 / 4;
@@ -47,6 +50,7 @@ class Device {
   void reset(uint32_t level);
   void command(uint32_t value);
   void start();
+  void finish();
   [[nodiscard]] Fault run_stream();
 
   const Config& config_;
@@ -56,6 +60,8 @@ class Device {
   uint32_t memory_count_ = 0;
   uint32_t words_[kWords] = {};
   uint64_t max_work_ = Job().max_cost;
+  bool start_late_ = false;
+  bool pending_ = false;  // started, and not run yet
   Fault fault_;
   uint32_t runs_ = 0;
 };

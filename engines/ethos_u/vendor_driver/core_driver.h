@@ -33,4 +33,11 @@ void ethosu_get_hw_info(ethosu_driver* driver, ethosu_hw_info* info);
 int ethosu_invoke_v3(ethosu_driver* driver, const void* payload, int payload_bytes,
                      uint64_t* base_addresses, const size_t* base_bytes, int base_count,
                      void* user_arg);
+/// Starts the stream and returns. The driver keeps the two arrays until ethosu_wait().
+int ethosu_invoke_async(ethosu_driver* driver, const void* payload, int payload_bytes,
+                        uint64_t* base_addresses, const size_t* base_bytes, int base_count,
+                        void* user_arg);
+/// Returns 0 when the stream has ended, 1 if it has not (only with block = false), or a negative
+/// number.
+int ethosu_wait(ethosu_driver* driver, bool block);
 }

@@ -3,6 +3,7 @@
 // caches and the translation of addresses, with its own hooks; those of thimble_ethos_u.h are not
 // called, and of thimble_npu only the fast memory is used. One driver serves all models.
 
+#include "abi/freestanding.h"
 #include "engines/ethos_u/delegate/driver.h"
 #include "engines/ethos_u/isa/driver_payload.h"
 #include "engines/ethos_u/vendor_driver/core_driver.h"
@@ -32,6 +33,31 @@ Bytes payload_of(const Bytes& stream) {
   return {};
 }
 
+/// Arguments of a run. The driver keeps the addresses of both arrays while the NPU works.
+struct Call {
+  ethosu_driver* driver;
+  Bytes payload;
+  uint64_t addresses[3];
+  size_t sizes[3];
+  int count;
+  [[nodiscard]] int payload_bytes() const { return static_cast<int>(payload.bytes); }
+};
+
+/// Fills the call, and reserves a driver.
+Status reserve(const Job& job, Call& call) {
+  call.payload = payload_of(job.stream);
+  if (call.payload.data == nullptr) return Status::kBadPayload;
+  const Bytes memories[] = {
+      job.constants, {job.scratch, job.scratch_bytes}, {job.fast, job.fast_bytes}};
+  for (uint32_t i = 0; i < 3; ++i) {
+    call.addresses[i] = reinterpret_cast<uintptr_t>(memories[i].data);
+    call.sizes[i] = memories[i].bytes;
+  }
+  call.count = job.fast != nullptr ? 3 : 2;
+  call.driver = ethosu_reserve_driver();
+  return call.driver != nullptr ? Status::kOk : Status::kMissingDelegate;
+}
+
 }  // namespace
 
 Status check_npu(const thimble_ethos_u&, uint32_t config, uint32_t id) {
@@ -48,19 +74,34 @@ Status check_npu(const thimble_ethos_u&, uint32_t config, uint32_t id) {
   return fits ? Status::kOk : Status::kNpuVersion;
 }
 
+uint32_t started_job_bytes() {
+  return sizeof(Call);
+}
+
+Status start_job(const thimble_ethos_u&, const Job& job) {
+  Call& call = *new (abi::Place{job.started}) Call;
+  THIMBLE_RETURN_IF_ERROR(reserve(job, call));
+  const int failed = ethosu_invoke_async(call.driver, call.payload.data, call.payload_bytes(),
+                                         call.addresses, call.sizes, call.count, nullptr);
+  if (failed == 0) return Status::kOk;
+  ethosu_release_driver(call.driver);
+  return Status::kNpuFault;
+}
+
+Status finish_job(const thimble_ethos_u&, const Job& job) {
+  const Call& call = *static_cast<const Call*>(job.started);
+  constexpr bool kBlock = true;
+  const int failed = ethosu_wait(call.driver, kBlock);
+  ethosu_release_driver(call.driver);
+  return failed == 0 ? Status::kOk : Status::kNpuFault;
+}
+
 Status run_job(const thimble_ethos_u&, const Job& job) {
-  const Bytes payload = payload_of(job.stream);
-  if (payload.data == nullptr) return Status::kBadPayload;
-  uint64_t addresses[] = {reinterpret_cast<uintptr_t>(job.constants.data),
-                          reinterpret_cast<uintptr_t>(job.scratch),
-                          reinterpret_cast<uintptr_t>(job.fast)};
-  const size_t sizes[] = {job.constants.bytes, job.scratch_bytes, job.fast_bytes};
-  const int count = job.fast != nullptr ? 3 : 2;
-  ethosu_driver* const driver = ethosu_reserve_driver();
-  if (driver == nullptr) return Status::kMissingDelegate;
-  const int failed = ethosu_invoke_v3(driver, payload.data, static_cast<int>(payload.bytes),
-                                      addresses, sizes, count, nullptr);
-  ethosu_release_driver(driver);
+  Call call;
+  THIMBLE_RETURN_IF_ERROR(reserve(job, call));
+  const int failed = ethosu_invoke_v3(call.driver, call.payload.data, call.payload_bytes(),
+                                      call.addresses, call.sizes, call.count, nullptr);
+  ethosu_release_driver(call.driver);
   return failed == 0 ? Status::kOk : Status::kNpuFault;
 }
 

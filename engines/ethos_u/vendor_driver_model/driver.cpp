@@ -115,9 +115,9 @@ void ethosu_get_hw_info(ethosu_driver* drv, ethosu_hw_info* hw) {
   hw->cfg.custom_dma = isa::custom_dma_of(word) ? 1 : 0;
 }
 
-int ethosu_invoke_v3(ethosu_driver* drv, const void* custom_data_ptr, const int custom_data_size,
-                     uint64_t* const base_addr, const size_t* base_addr_size,
-                     const int num_base_addr, void* user_arg) {
+int ethosu_invoke_async(ethosu_driver* drv, const void* custom_data_ptr, const int custom_data_size,
+                        uint64_t* const base_addr, const size_t* base_addr_size,
+                        const int num_base_addr, void* user_arg) {
   const auto* const payload = static_cast<const uint8_t*>(custom_data_ptr);
   const auto payload_bytes = static_cast<uint32_t>(custom_data_size);
   const isa::Config& config = *config_of(*drv);
@@ -135,11 +135,30 @@ int ethosu_invoke_v3(ethosu_driver* drv, const void* custom_data_ptr, const int 
   }
   ethosu_flush_dcache(base_addr, base_addr_size, num_base_addr);
   ethosu_inference_begin(drv, user_arg);
-  const bool done =
+  drv->done =
       run(*drv, config, payload, payload_bytes, header, base_addr, base_addr_size, num_base_addr);
-  ethosu_invalidate_dcache(base_addr, base_addr_size, num_base_addr);
-  ethosu_inference_end(drv, user_arg);
-  return done ? 0 : -1;
+  drv->base_addr = base_addr;
+  drv->base_addr_size = base_addr_size;
+  drv->num_base_addr = num_base_addr;
+  drv->user_arg = user_arg;
+  return 0;
+}
+
+int ethosu_wait(ethosu_driver* drv, bool) {
+  constexpr int kNotStarted = -2;
+  if (drv->base_addr == nullptr) return kNotStarted;
+  ethosu_invalidate_dcache(drv->base_addr, drv->base_addr_size, drv->num_base_addr);
+  ethosu_inference_end(drv, drv->user_arg);
+  drv->base_addr = nullptr;
+  return drv->done ? 0 : -1;
+}
+
+int ethosu_invoke_v3(ethosu_driver* drv, const void* custom_data_ptr, const int custom_data_size,
+                     uint64_t* const base_addr, const size_t* base_addr_size,
+                     const int num_base_addr, void* user_arg) {
+  const int failed = ethosu_invoke_async(drv, custom_data_ptr, custom_data_size, base_addr,
+                                         base_addr_size, num_base_addr, user_arg);
+  return failed != 0 ? failed : ethosu_wait(drv, true);
 }
 
 }  // extern "C"

@@ -2,8 +2,8 @@
 #define ETHOSU_DRIVER_H
 /* The interface of Arm's ethos-u-core-driver with the simulator in place of the NPU, for boards
  * without one: the application is compiled and linked as with Arm's driver. Only the functions that
- * a synchronous run needs exist. Names and signatures are those of Arm's public header, version
- * 1.0.0. */
+ * a run needs exist; ethosu_invoke_async() simulates the whole run, and ethosu_wait() ends it.
+ * Names and signatures are those of Arm's public header, version 1.0.0. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +28,11 @@ struct ethosu_driver {
   uint64_t fast_memory;
   size_t fast_memory_size;
   bool reserved;
+  const uint64_t* base_addr; /* of the started run; null: none */
+  const size_t* base_addr_size;
+  int num_base_addr;
+  void* user_arg;
+  bool done; /* the started run ended without a fault */
 };
 
 /* Returns -1 if no configuration has the NPU's name. The driver is registered. */
@@ -39,6 +44,11 @@ void ethosu_get_hw_info(struct ethosu_driver* drv, struct ethosu_hw_info* hw);
 int ethosu_invoke_v3(struct ethosu_driver* drv, const void* custom_data_ptr,
                      const int custom_data_size, uint64_t* const base_addr,
                      const size_t* base_addr_size, const int num_base_addr, void* user_arg);
+int ethosu_invoke_async(struct ethosu_driver* drv, const void* custom_data_ptr,
+                        const int custom_data_size, uint64_t* const base_addr,
+                        const size_t* base_addr_size, const int num_base_addr, void* user_arg);
+/* Returns 0 or -1 for the started run, and -2 if there is none. */
+int ethosu_wait(struct ethosu_driver* drv, bool block);
 /* Returns null if no driver is registered, or all are reserved. */
 struct ethosu_driver* ethosu_reserve_driver(void);
 void ethosu_release_driver(struct ethosu_driver* drv);

@@ -1,0 +1,34 @@
+// Delegates that work while kernels run (BackgroundCalls). Only products with such delegates link
+// this file.
+
+#include "runtime/exec/delegates.h"
+#include "runtime/exec/flatbuffer_decode.h"
+
+namespace thimble::runtime {
+
+Status wait_for_delegate(const Model& model, Background& background) {
+  const uint32_t at = background.at;
+  const Instruction instruction = instruction_at(model.flatbuffer, at);
+  const DelegateSlot& slot = slots_of(model)[instruction.row];
+  background = {};
+  Status status;
+  traced(model, slot.backend->id, at, [&] {
+    status = slot.backend->background->wait(slot, {&model, instruction.args});
+  });
+  return status;
+}
+
+Status start_delegate(const Model& model, const Instruction& instruction, uint32_t index,
+                      Background& background) {
+  const DelegateSlot& slot = slots_of(model)[instruction.row];
+  const BackgroundCalls& calls = *slot.backend->background;
+  const uint32_t overlap = calls.overlap(slot);
+  const auto function = overlap != 0 ? calls.start : slot.backend->run;
+  const Status status = function(slot, {&model, instruction.args});
+  if (status == Status::kOk && overlap != 0) {
+    background = {index, index + overlap, wait_for_delegate};
+  }
+  return status;
+}
+
+}  // namespace thimble::runtime
