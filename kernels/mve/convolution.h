@@ -308,7 +308,7 @@ class Convolution {
   int32_t pixels_end_ = 0;                     // last offset at which 16 bytes may be read
   uint32_t top_inside_ = 0, left_inside_ = 0;  // windows with a smaller start have no padding
   WindowSource window_source_ = WindowSource::kGathered;
-  bool short_rows_ = false;  // rows of gathered windows have at most 16 bytes
+  bool short_rows_ = false;              // rows of gathered windows have at most 16 bytes
   int32_t ox_ = 0, top_ = 0, left_ = 0;  // column of the current pixel; start of its window
   Layer layer_;
 };
