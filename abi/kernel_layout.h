@@ -15,7 +15,7 @@
 
 namespace thimble::abi {
 
-inline constexpr uint32_t kKernelLayoutVersion = 3;
+inline constexpr uint32_t kKernelLayoutVersion = 4;
 
 /// Returns true for the kernel layout version of this release, and for 0: no packed constants.
 constexpr bool is_known_kernel_layout(uint32_t version) {

@@ -5,9 +5,12 @@
 // alone, so each value has a load of its own. In a pair, the load or extension is first: its result
 // is written before that of the multiplication. thimble_half computes 12 products in 6 cycles
 // while it loads the operands of the next half. Four quads and the branch take 50 cycles by the
-// model of src/cycles, 72 with loads of lists. Addresses have offsets: an updated
-// address would wait for the multiplication before it. ADD.W does not set the flags, which would
-// also wait. The code after the loop is in the order in which the model needs the fewest cycles.
+// model of src/cycles, 72 with loads of lists. Addresses have offsets: an updated address would
+// wait for the multiplication before it. ADD.W does not set the flags, which would also wait. The
+// code after the loop is in the order in which the model needs the fewest cycles.
+//
+// The words of a pair of channels are 8 bytes apart. All first pairs of the quads are computed
+// before the second ones.
 
 #include "kernels/dsp/dual_issue.h"
 
@@ -89,7 +92,7 @@ thimble_dsp_widen3:
 // r0: columns, r1: weights, r2-r4: sums of a, r5-r7: sums of half words, r8-r10: activations, r11,
 // r12: weights, lr: weights of a. Stack: the fields of ConvBlock but `skip`; the address at which
 // the loop is entered; `columns` and the distance to the weights as if the loop were entered at its
-// start.
+// start; `second`, and y of the second pairs.
 __asm__(R"(
   .pushsection .text.thimble_dsp_conv_block3, "ax", %progbits
   .syntax unified
@@ -102,7 +105,7 @@ __asm__(R"(
   .macro thimble_half at, weights, next
   sxtb16 lr, \weights
   smlad r5, r8, \weights, r5
-  ldr \next, [r1, #4 * (\at + 1)]
+  ldr \next, [r1, #8 * (\at + 1)]
   smlad r2, r8, lr, r2
   ldr r8, [r0, #12 * (\at + 1)]
   smlad r6, r9, \weights, r6
@@ -118,6 +121,10 @@ __asm__(R"(
   .endm
 thimble_dsp_conv_block3:
   push {r4-r11, lr}
+  ldr r3, [r0, #28]
+  ldr r4, [r0, #8]
+  adds r4, r4, #2
+  push {r3, r4}
   ldmia r0, {r2-r8}
   adr r9, 3f
   movs r10, #88
@@ -125,13 +132,13 @@ thimble_dsp_conv_block3:
   orr r9, r9, #1
   add r10, r8, r8, lsl #1
   sub r10, r2, r10, lsl #3
-  lsls r8, r8, #3
-  rsb r11, r8, #4
+  lsls r8, r8, #4
+  rsb r11, r8, #8
   push {r2-r7, r9-r11}
 1:
   ldr r2, [r1]
   ldr r12, [sp]
-  ldr r11, [r1, #4]
+  ldr r11, [r1, #8]
   mov r3, r2
   ldr r0, [sp, #28]
   mov r4, r2
@@ -157,7 +164,7 @@ thimble_dsp_conv_block3:
   smlad r5, r8, r12, r5
   ldr r11, [sp, #4]
   smlad r2, r8, lr, r2
-  add.w r1, r1, #32
+  add.w r1, r1, #64
   smlad r6, r9, r12, r6
   ldr r10, [r0, #92]
   smlad r3, r9, lr, r3
@@ -167,16 +174,16 @@ thimble_dsp_conv_block3:
   smlad r4, r10, lr, r4
   bne 2b
   sub r6, r6, r3
-  ldr r11, [r1, #12]
+  ldr r11, [r1, #24]
   ldr r8, [r1]
   sub r7, r7, r4
-  ldr r9, [r1, #4]
+  ldr r9, [r1, #8]
   sub r5, r5, r2
   add.w r2, r2, r2
   add r6, r8, r6, asr #7
   add.w r4, r4, r4
   smmulr r6, r6, r11
-  ldr r12, [r1, #16]
+  ldr r12, [r1, #32]
   add r5, r8, r5, asr #7
   add.w r3, r3, r3
   smmulr r5, r5, r11
@@ -185,7 +192,7 @@ thimble_dsp_conv_block3:
   add r6, r6, r6, asr #31
   add r5, r5, r5, asr #31
   smmulr r4, r4, r9
-  ldr r10, [r1, #8]
+  ldr r10, [r1, #16]
   add r7, r8, r7, asr #7
   add r2, r2, r2, asr #31
   smmulr r3, r3, r9
@@ -209,20 +216,29 @@ thimble_dsp_conv_block3:
   smmlar r7, r7, r12, lr
   ssat r3, #8, r3
   strb r2, [r0]
-  add.w r0, r0, #2
+  add.w r0, r0, #4
   ldr lr, [sp, #12]
   cmp r0, lr
   strb r3, [r9]
   ssat r4, #8, r4
   strb r6, [r9, #1]
-  add.w r1, r1, #20
+  add.w r1, r1, #40
   strb r4, [r10]
   ssat r7, #8, r7
   str r0, [sp, #8]
   strb r7, [r10, #1]
   bne 1b
-  mov r0, r1
-  add sp, sp, #36
+  ldr r1, [sp, #36]
+  ldr r0, [sp, #40]
+  cbz r1, 4f
+  movs r2, #0
+  add lr, lr, #2
+  str r2, [sp, #36]
+  str r0, [sp, #8]
+  str lr, [sp, #12]
+  b 1b
+4:
+  add sp, sp, #44
   pop {r4-r11, pc}
   .size thimble_dsp_conv_block3, . - thimble_dsp_conv_block3
   .purgem thimble_half
@@ -242,7 +258,7 @@ __asm__(R"(
   .thumb_func
 thimble_dsp_conv_block1:
 )" THIMBLE_DSP_CONV_BLOCK1_ENTER R"(
-  ldr r7, [r1, #4]
+  ldr r7, [r1, #8]
   ldr r4, [r0]
   ldr r6, [r1]
   ldr r5, [r0, #12]
@@ -253,10 +269,10 @@ thimble_dsp_conv_block1:
   cmp r0, r9
   smlad r2, r4, r8, r2
   sxtb16 r8, r7
-  add.w r1, r1, #8
+  add.w r1, r1, #16
   smlad r2, r5, r8, r2
   bne 2b
-  ldmia r1!, {r4-r8}
+)" THIMBLE_DSP_CONV_BLOCK1_ENDS R"(
   subs r3, r3, r2
   lsls r2, r2, #1
   add r3, r4, r3, asr #7

@@ -35,7 +35,8 @@ constexpr uint32_t kInt4LinearUnrolled = 8;
 }  // namespace thimble::kernels::dsp
 
 extern "C" {
-/// As thimble_dsp_conv_block3 and thimble_dsp_conv_block1. `skip` is int4_conv_skip(depth).
+/// As thimble_dsp_conv_block3 and thimble_dsp_conv_block1, but the pairs of channels are
+/// contiguous: y_end is y + 2 for each pair. `skip` is int4_conv_skip(depth).
 const void* thimble_dsp_int4_block3(const thimble::kernels::dsp::Int4ConvBlock* block,
                                     const void* weights);
 const void* thimble_dsp_int4_block1(const thimble::kernels::dsp::Int4ConvBlock* block,

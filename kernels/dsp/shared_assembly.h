@@ -22,15 +22,23 @@
   "ldr r11, [r0, #12]\n" \
   "ldr r12, [r0, #20]\n" \
   "1:\n" \
-  "ldr r2, [r1], #4\n" \
+  "ldr r2, [r1], #8\n" \
   "mov r0, lr\n" \
   "mov r3, r2\n" \
   "2:\n"
 
+// thimble_dsp_conv_block1: loads the five words at the end of a pair to r4-r8.
+#define THIMBLE_DSP_CONV_BLOCK1_ENDS \
+  "ldr r5, [r1, #8]\n" \
+  "ldr r6, [r1, #16]\n" \
+  "ldr r7, [r1, #24]\n" \
+  "ldr r8, [r1, #32]\n" \
+  "ldr r4, [r1], #40\n"
+
 // thimble_dsp_conv_block1: from the results of a pair of channels.
 #define THIMBLE_DSP_CONV_BLOCK1_LEAVE \
-  "strb r2, [r10], #1\n" \
-  "strb r3, [r10], #1\n" \
+  "strb r3, [r10, #1]\n" \
+  "strb r2, [r10], #4\n" \
   "cmp r10, r11\n" \
   "bne 1b\n" \
   "mov r0, r1\n" \

@@ -92,9 +92,11 @@ class Convolution {
     pixels_end_ = in_c_ >= kLanes ? x_bytes : x_bytes - kLanes;
     top_inside_ = starts_inside(in_h_, kernel_h_, dilation_h_);
     left_inside_ = starts_inside(in_w_, kernel_w_, dilation_w_);
+    short_rows_ = dilation_w_ == 1 && row_bytes_ <= kLanes;
     if (overwrites_unread_input(x_bytes, g.out_h)) return;
     if ((kernel_h_ | kernel_w_) == 1) {
       window_source_ = WindowSource::kPixels;
+      short_rows_ = false;
     } else if ((dilation_h_ | dilation_w_) == 1 && row_bytes_ % kLanes == 0 &&
                kernel_h_ <= static_cast<int32_t>(mve::kWindowRowsMax)) {
       window_source_ = WindowSource::kRows;
@@ -146,6 +148,16 @@ class Convolution {
     mve::PixelBlocks block;
     layer_.begin(&block);
     for (; pixels > 1; pixels -= kBlockPixels) {
+      if (short_rows_ && pixels >= kBlockPixels && three_inside()) {
+        gather_three();
+        for (uint32_t i = 0; i < kBlockPixels; ++i) {
+          block.x[i] = gathered(i);
+          block.y[i] = y;
+          y += layer_.channels();
+        }
+        layer_.multiply_block(&block);
+        continue;
+      }
       for (uint32_t i = 0; i < kBlockPixels; ++i) {
         if (i == 2 && pixels == 2) {  // repeat the previous pixel
           block.x[2] = block.x[1];
@@ -206,9 +218,23 @@ class Convolution {
       row.x[2] = x + 2 * apart;
       x += step;
     }
+    next_three_pixels();
+  }
+
+  void next_three_pixels() {
     ox_ += 2;
     left_ += 2 * stride_w_;
     next_pixel();
+  }
+
+  /// Copies the windows of three_inside(), whose rows are short_rows_.
+  void gather_three() {
+    const int32_t step = in_w_ * in_c_;
+    mve::gather_three(gathered(0), x_ + top_ * step + left_ * in_c_,
+                      static_cast<uint32_t>(kernel_h_), static_cast<uint32_t>(row_bytes_), padded_,
+                      static_cast<uint32_t>(stride_w_ * in_c_),
+                      static_cast<uint32_t>(step * dilation_h_));
+    next_three_pixels();
   }
 
   void set_rows(mve::WindowBlock* block, uint32_t i) const {
@@ -282,6 +308,7 @@ class Convolution {
   int32_t pixels_end_ = 0;                     // last offset at which 16 bytes may be read
   uint32_t top_inside_ = 0, left_inside_ = 0;  // windows with a smaller start have no padding
   WindowSource window_source_ = WindowSource::kGathered;
+  bool short_rows_ = false;              // rows of gathered windows have at most 16 bytes
   int32_t ox_ = 0, top_ = 0, left_ = 0;  // column of the current pixel; start of its window
   Layer layer_;
 };

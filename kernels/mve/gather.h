@@ -45,6 +45,39 @@ inline void gather(int8_t* to, const int8_t* from, uint32_t rows, uint32_t bytes
   } while (--rows != 0);
 }
 
+/// As gather(), for the windows of three pixels with rows of at most 16 bytes: the windows begin
+/// `apart` bytes apart in `from` and `to_apart` bytes apart in `to`, where rows are contiguous.
+inline void gather_three(int8_t* to, const int8_t* from, uint32_t rows, uint32_t bytes,
+                         uint32_t to_apart, uint32_t apart, uint32_t from_step) {
+  const int8_t* second = from + apart;
+  const int8_t* third = second + apart;
+  int8_t* to_second = to + to_apart;
+  int8_t* to_third = to_second + to_apart;
+  __asm__ volatile(
+      "vctp.8 %[bytes]\n"
+      "1:\n"
+      "vpstttt\n"
+      "vldrbt.8 q0, [%[from]]\n"
+      "vldrbt.8 q1, [%[second]]\n"
+      "vstrbt.8 q0, [%[to]]\n"
+      "vldrbt.8 q2, [%[third]]\n"
+      "add %[from], %[from_step]\n"
+      "add %[second], %[from_step]\n"
+      "vpstt\n"
+      "vstrbt.8 q1, [%[to_second]]\n"
+      "vstrbt.8 q2, [%[to_third]]\n"
+      "add %[third], %[from_step]\n"
+      "add %[to], %[bytes]\n"
+      "add %[to_second], %[bytes]\n"
+      "add %[to_third], %[bytes]\n"
+      "subs %[rows], #1\n"
+      "bne 1b\n"
+      : [to] "+r"(to), [to_second] "+r"(to_second), [to_third] "+r"(to_third), [from] "+r"(from),
+        [second] "+r"(second), [third] "+r"(third), [rows] "+r"(rows)
+      : [bytes] "r"(bytes), [from_step] "r"(from_step)
+      : "q0", "q1", "q2", "cc", "memory");
+}
+
 }  // namespace thimble::kernels::mve
 
 #endif

@@ -101,8 +101,8 @@ void AnyMatmulLayer<Weights>::multiply_one(const int8_t* x, int8_t* y) const {
   row.eight_channels_end = quads_ + channels_ / 8 * 2;
   row.pair_bytes = Weights::kPairBytes * abi::matmul_padded(depth_);
   row.x = x;
-  row.vectors_end = x + depth_ / abi::kMatmulLanes * abi::kMatmulLanes;
   row.depth_tail = depth_ % abi::kMatmulLanes;
+  row.loop_end = x + (depth_ - row.depth_tail) - (row.depth_tail != 0 ? 1 : 0);
   row.weights = weights_;
   row.min = bounds_.min;
   row.max = bounds_.max;

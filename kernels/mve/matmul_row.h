@@ -18,8 +18,8 @@ struct RowBlocks {
   const void* eight_channels_end;        // end of the last group of two quads
   uint32_t pair_bytes;                   // distance between pairs of channels: 2 * padded depth
   const int8_t* x;
-  const int8_t* vectors_end;  // x + depth, rounded down to 16 values
-  uint32_t depth_tail;        // depth % 16
+  const int8_t* loop_end;  // x + depth, rounded down to 16 values; minus 1 if that is less
+  uint32_t depth_tail;     // depth % 16
   const void* weights;
   int32_t min, max;
   uint32_t depth;

@@ -20,7 +20,8 @@
 #define THIMBLE_LOAD "vldrb.8 q0, [r1], #16\n"
 
 // The weights of eight channels begin at r9, with r10 bytes per pair. The loop computes depth 64
-// and is entered at the address in [sp].
+// and is entered at the address in [sp]. r11 is one less than the end of the loop if a depth of
+// less than 16 is left, so that one comparison ends the loop and finds this rest.
 #define THIMBLE_SUM_EIGHT \
   "mov r3, r9\n" \
   "add r5, r3, r10\n" \
@@ -28,7 +29,7 @@
   "add r9, r7, r10\n" \
   "ldrd r1, r11, [r11, #24]\n" \
   "cmp r1, r11\n" \
-  "beq 7f\n" \
+  "bhi 7f\n" \
   THIMBLE_LOAD \
   THIMBLE_EIGHT("") \
   "ldr pc, [sp]\n" \
@@ -42,12 +43,11 @@
   THIMBLE_LOAD \
   THIMBLE_EIGHT("a") \
   "3:\n" \
-  "cmp r1, r11\n" \
-  "bne 2b\n" \
-  "ldr r11, [sp, #12]\n" \
-  "cmp r11, #0\n" \
-  "beq 6f\n" \
-  "5:\n" \
+  "cmp r11, r1\n" \
+  "bhi 2b\n" \
+  "bne 5f\n"
+
+#define THIMBLE_REST_OF_EIGHT \
   "vpst\n" \
   "vldrbt.8 q0, [r1]\n" \
   THIMBLE_EIGHT("a")
@@ -55,8 +55,7 @@
 // Pushes the address in the loop at which (depth / 16 - 1) modulo 4 steps are left. r0:
 // blocks.
 #define THIMBLE_LOOP_ENTRY \
-  "ldrd r2, r3, [r0, #24]\n" \
-  "subs r3, r3, r2\n" \
+  "ldr r3, [r0, #48]\n" \
   "subs r3, #16\n" \
   "ubfx r3, r3, #4, #2\n" \
   "movs r2, #" THIMBLE_STEP_BYTES "\n" \
@@ -202,13 +201,15 @@
   "pop {r4-r11, pc}\n" \
   "7:\n" \
   THIMBLE_NO_SIXTEEN \
-  "b 5b\n"
+  "5:\n" \
+  THIMBLE_REST_OF_EIGHT \
+  "b 6b\n"
 
 // clang-format on
 
 namespace thimble::kernels::mve {
 
-static_assert(offsetof(RowBlocks, x) == 24 && offsetof(RowBlocks, vectors_end) == 28);
+static_assert(offsetof(RowBlocks, x) == 24 && offsetof(RowBlocks, loop_end) == 28);
 static_assert(offsetof(RowBlocks, depth_tail) == 32);
 static_assert(offsetof(RowBlocks, weights) == 36);
 static_assert(offsetof(RowBlocks, min) == 40);

@@ -1,5 +1,6 @@
 // conv2d_dsp on any core: computes the packed form of abi/matmul_dsp.h pixel by pixel and pair by
-// pair. It is the reference for the fast variant and runs such files on the host.
+// pair. A word of a pair is 8 bytes after the word before it. It is the reference for the fast
+// variant and runs such files on the host.
 
 #include "abi/ops/conv.h"
 #include "abi/params/window.h"
@@ -19,13 +20,13 @@ struct Pair {
   int32_t a, both;  // sum of a, and sum of half words
 };
 
-/// Position of the half word for depth k modulo 4.
-constexpr int32_t kOrder[4] = {0, 2, 1, 3};
+constexpr int64_t kWordStep = 8;
 
 void add_taps(const int8_t* x, int32_t zero_point, int32_t channels, int32_t k,
               const uint8_t* weights, Pair& sums) {
   for (int32_t c = 0; c < channels; ++c, ++k) {
-    const uint8_t* const half = weights + 2 * (k / 4 * 4 + kOrder[k % 4]);
+    // Words hold the depths 0 and 2, and 1 and 3, of each four.
+    const uint8_t* const half = weights + (k / 4 * 2 + k % 2) * kWordStep + k % 4 / 2 * 2;
     const auto both = static_cast<int16_t>(half[1] << 8 | half[0]);
     const int32_t code = x == nullptr ? zero_point : x[c];
     sums.a = wrap_add(sums.a, wrap_mul(code, static_cast<int8_t>(half[0])));
@@ -49,24 +50,23 @@ void add_window(const WindowGeometry& g, const int8_t* x, int32_t top, int32_t l
 }
 
 int8_t clamped(const WindowGeometry& g, int32_t twice, const uint8_t* scales) {
-  const int32_t code = finish_dsp(twice, word_at(scales), word_at(scales + 4), g.y_zero_point);
+  const int32_t scale = word_at(scales + kWordStep);
+  const int32_t code = finish_dsp(twice, word_at(scales), scale, g.y_zero_point);
   return static_cast<int8_t>(numerics::clamp(code, g.min, g.max));
 }
 
 void compute_pixel(const WindowGeometry& g, const int8_t* x, int32_t top, int32_t left,
                    const uint8_t* weights, int8_t* y) {
-  const int64_t depth_bytes = 2 * abi::dsp_conv_depth(g);
   for (int32_t o = 0; o < g.out_c; o += 2) {
-    Pair sums = {word_at(weights), word_at(weights)};
-    weights += 4;
-    add_window(g, x, top, left, weights, sums);
-    weights += depth_bytes;
-    y[o] = clamped(g, wrap_mul(sums.a, 2), weights + 4);
+    const uint8_t* const pair = weights + o / 4 * abi::dsp_conv_quad_bytes(g) + o % 4 * 2;
+    Pair sums = {word_at(pair), word_at(pair)};
+    add_window(g, x, top, left, pair + kWordStep, sums);
+    const uint8_t* const ends = pair + (1 + abi::dsp_conv_depth(g) / 2) * kWordStep;
+    y[o] = clamped(g, wrap_mul(sums.a, 2), ends + kWordStep);
     if (o + 1 < g.out_c) {
       const int32_t b = wrap_sub(sums.both, sums.a) >> 7;
-      y[o + 1] = clamped(g, wrap_add(word_at(weights), b), weights + 12);
+      y[o + 1] = clamped(g, wrap_add(word_at(ends), b), ends + 3 * kWordStep);
     }
-    weights += 20;
   }
 }
 

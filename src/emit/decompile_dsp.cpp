@@ -54,10 +54,26 @@ Status read_pairs(PackedReader* packed, int64_t count, int64_t depth, UnpackedFi
   return ok();
 }
 
+/// The words of two pairs alternate.
 Result<UnpackedFilters> read_conv(const Bytes& bytes, int64_t count, int64_t depth) {
   PackedReader packed(bytes);
   UnpackedFilters filters;
-  THIMBLE_CHECK(read_pairs(&packed, count, depth, &filters));
+  const int64_t words = (depth + 3) / 4 * 2;  // of the weights of a pair
+  while (static_cast<int64_t>(filters.bias.size()) < count) {
+    THIMBLE_TRY(const std::vector<int32_t> first, packed.array<int32_t>(2));
+    THIMBLE_TRY(const std::vector<int32_t> weights, packed.array<int32_t>(2 * words));
+    THIMBLE_TRY(const std::vector<int32_t> ends, packed.array<int32_t>(10));
+    for (size_t pair = 0; pair < 2; ++pair) {
+      std::vector<int16_t> halves;
+      for (size_t i = pair; i < weights.size(); i += 2) {
+        halves.push_back(static_cast<int16_t>(weights[i]));
+        halves.push_back(static_cast<int16_t>(weights[i] >> 16));
+      }
+      std::vector<int32_t> own;
+      for (size_t i = pair; i < ends.size(); i += 2) own.push_back(ends[i]);
+      append_pair(first[pair], halves, own.data(), depth, &filters);
+    }
+  }
   return filters;
 }
 

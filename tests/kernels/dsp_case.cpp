@@ -133,8 +133,13 @@ abi::WindowGeometry window_geometry_of(const ConvCase& c) {
 Invocation dsp_conv(const ConvCase& c, Random& random) {
   Bytes weights;
   const int32_t depth = (c.kernel[0] * c.kernel[1] * c.in_c + 3) / 4 * 4;
-  for (int32_t o = 0; o < c.out_c; o += 2) {
-    put_pair({c, o}, {c, o + 1}, depth, weights);
+  for (int32_t o = 0; o < c.out_c; o += 4) {
+    Bytes pairs[2];
+    put_pair({c, o}, {c, o + 1}, depth, pairs[0]);
+    put_pair({c, o + 2}, {c, o + 3}, depth, pairs[1]);
+    for (size_t at = 0; at < pairs[0].bytes.size(); at += 4) {
+      for (const Bytes& pair : pairs) append(weights.bytes, &pair.bytes[at], 4);
+    }
   }
   const bool one_tap = c.kernel[0] * c.kernel[1] == 1;
   const int32_t rest = c.in_c % 4 != 0 ? 3 * depth : one_tap ? 0 : c.in_c;

@@ -50,21 +50,27 @@ void put_halves(const Filter& a, const Filter& b, PackedWriter* writer) {
   }
 }
 
-/// Writes channel pairs from `first` on; a missing second channel is zero.
-void put_pairs(const std::vector<Filter>& filters, size_t first, PackedWriter* writer) {
-  const Filter none = {};
-  for (size_t o = first; o < filters.size(); o += 2) {
-    const Filter& a = filters[o];
-    const Filter& b = o + 1 < filters.size() ? filters[o + 1] : none;
-    writer->put(static_cast<int32_t>(a.bias));
-    put_halves(a, b, writer);
-    put_dsp_scales(a, b, writer);
-  }
+void put_pair(const Filter& a, const Filter& b, PackedWriter* writer) {
+  writer->put(static_cast<int32_t>(a.bias));
+  put_halves(a, b, writer);
+  put_dsp_scales(a, b, writer);
 }
 
-Constant pack_pairs(const std::vector<Filter>& filters) {
+/// The words of two pairs of channels alternate; the words of missing channels are not used.
+Constant pack_alternating_pairs(std::vector<Filter> filters) {
+  filters.resize((filters.size() + 3) / 4 * 4,
+                 Filter{std::vector<int8_t>(filters[0].weights.size())});
   PackedWriter writer;
-  put_pairs(filters, 0, &writer);
+  for (size_t first = 0; first < filters.size(); first += 4) {
+    PackedWriter pairs[2];
+    for (size_t i = 0; i < 2; ++i) {
+      put_pair(filters[first + 2 * i], filters[first + 2 * i + 1], &pairs[i]);
+    }
+    const Constant words[2] = {pairs[0].take(), pairs[1].take()};
+    for (size_t at = 0; at < words[0].bytes->size(); at += sizeof(int32_t)) {
+      for (const Constant& pair : words) writer.put(load_le<uint32_t>(*pair.bytes, at));
+    }
+  }
   return writer.take();
 }
 
@@ -106,7 +112,10 @@ Constant pack_linear_pairs(std::vector<Filter> filters) {
     put_dsp_scales(four[0], four[1], &writer);
     put_dsp_scales(four[2], four[3], &writer);
   }
-  put_pairs(filters, first, &writer);
+  if (first < filters.size()) {
+    filters.resize(first + 2);
+    put_pair(filters[first], filters[first + 1], &writer);
+  }
   return writer.take();
 }
 
@@ -135,8 +144,8 @@ std::optional<KernelCall> dsp_conv2d(const ir::Graph& graph, const ir::Op& op) {
   KernelCall call;
   call.op = PteOp::thimble_conv2d_dsp;
   call.arguments = {ValueRef{op.inputs[0]},
-                    packed_constant<abi::op_info::thimble_conv2d_dsp>(*geometry), pack_pairs(all),
-                    Scratch{abi::dsp_conv_scratch_bytes(*geometry)}};
+                    packed_constant<abi::op_info::thimble_conv2d_dsp>(*geometry),
+                    pack_alternating_pairs(all), Scratch{abi::dsp_conv_scratch_bytes(*geometry)}};
   return call;
 }
 

@@ -68,12 +68,12 @@ void put_scales(Case& c, int32_t* mult, int32_t* scale) {
   *scale = 1 << c.uniform(16, 25);
 }
 
-/// Clears the padding of a filter's last four weights, which are stored in the order 0 2 1 3. The
-/// first `used` of them are weights; 0 means all.
-void zero_fill(int32_t* words, int32_t used) {
+/// Clears the padding of a filter's last four weights, which are stored in the order 0 2 1 3 in two
+/// words, `step` words apart. The first `used` of them are weights; 0 means all.
+void zero_fill(int32_t* words, int32_t step, int32_t used) {
   if (used == 0) return;
   if (used < 3) words[0] &= 0xFFFF;
-  words[1] = used == 1 ? 0 : words[1] & 0xFFFF;
+  words[step] = used == 1 ? 0 : words[step] & 0xFFFF;
 }
 
 /// As zero_fill() for a last word of bytes 16 * b + a + 8, in the order of the depth.
@@ -102,18 +102,21 @@ void make_conv2d(uint32_t index, Case& c, int bits) {
                                                     : abi::dsp_conv_weights_bytes(g));
   const auto pair_words = static_cast<int32_t>(abi::dsp_conv_depth(g)) * bits / 16 + 6;
   int32_t* weights = c.input<int32_t>(bytes / 4);
-  for (int32_t o = 0; o < g.out_c; o += 2, weights += pair_words) {
-    weights[0] = c.uniform(-20000, 20000);
-    const int32_t used = g.kernel_h * g.kernel_w * g.in_c % 4;
+  const int32_t used = g.kernel_h * g.kernel_w * g.in_c % 4;
+  const int32_t step = bits == 4 ? 1 : 2;  // words of two pairs alternate
+  for (int32_t o = 0; o < g.out_c; o += 2) {
+    int32_t* const pair =
+        step == 1 ? weights + o / 2 * pair_words : weights + o / 4 * 2 * pair_words + o % 4 / 2;
+    pair[0] = c.uniform(-20000, 20000);
     if (bits == 4) {
-      zero_fill_int4(weights + pair_words - 6, used);
+      zero_fill_int4(pair + pair_words - 6, used);
     } else {
-      zero_fill(weights + pair_words - 7, used);
+      zero_fill(pair + (pair_words - 7) * step, step, used);
     }
-    int32_t* const tail = weights + pair_words - 5;
+    int32_t* const tail = pair + (pair_words - 5) * step;
     tail[0] = c.uniform(-20000, 20000);
-    put_scales(c, tail + 1, tail + 2);
-    put_scales(c, tail + 3, tail + 4);
+    put_scales(c, tail + step, tail + 2 * step);
+    put_scales(c, tail + 3 * step, tail + 4 * step);
   }
   c.scratch(static_cast<int32_t>(abi::dsp_conv_scratch_bytes(g)));
   c.output(g.out_h * g.out_w * g.out_c);
