@@ -12,6 +12,6 @@ target_link_options(
                        -Wl,--no-whole-archive -Wl,--version-script=${exports} -Wl,-z,defs -Wl,--gc-sections)
 set_target_properties(thimble_core PROPERTIES LINK_DEPENDS ${exports} LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 add_dependencies(thimble_core thimble_capi thimble_tools)
-# What includes its headers needs their folders, and formats messages with a copy of fmt.
+# The program and the module need the folders of its headers, and format messages with a copy of fmt each.
 target_include_directories(thimble_core INTERFACE $<TARGET_PROPERTY:thimble_capi,INCLUDE_DIRECTORIES>)
 target_link_libraries(thimble_core INTERFACE thimble_options thimble_fmt)

@@ -268,7 +268,8 @@ void solve(const Problem& problem, int64_t bound, int64_t steps, Outcome* outcom
     Search search(problem, sections, std::move(order), outcome->peak, bound, &share);
     outcome->complete = search.run();
     outcome->peak = search.best_peak();
-    if (std::vector<int64_t> best = search.best(); !best.empty()) outcome->offsets = std::move(best);
+    std::vector<int64_t> best = search.best();
+    if (!best.empty()) outcome->offsets = std::move(best);
     if (outcome->complete || outcome->peak <= bound) return;
   }
 }
