@@ -6,10 +6,11 @@
 // of the kernels that at least one operator calls: code that kernels share counts once. A packed
 // form that needs its own kernel may cost more than it saves. The search starts with the fastest
 // variants. Each step changes one operator, or all operators that call the same kernel; the step
-// that saves most bytes per added instruction comes first. A step must save 1 % of file and code for each kPercentForPercent % of the network's
-// instructions. A variant with more constants or file bytes than the fastest one is never chosen,
-// so neither grows. Instructions and code sizes are measured (costs.def, linked/). An operator
-// without measurements is not changed. Tested by tests/unit/cortex_m_kernel_variants_test.cpp.
+// that saves most bytes per added instruction comes first. A step must save 1 % of file and code
+// for each kPercentForPercent % of the network's instructions. A variant with more constants or
+// file bytes than the fastest one is never chosen, so neither grows. Instructions and code sizes
+// are measured (costs.def, linked/). An operator without measurements is not changed. Tested by
+// tests/unit/cortex_m_kernel_variants_test.cpp.
 
 #include <functional>
 #include <optional>
