@@ -30,6 +30,9 @@ endforeach()
 install(FILES runtime/include/thimble.h runtime/include/thimble.hpp DESTINATION include)
 if(SKBUILD)
   install(TARGETS _thimble LIBRARY DESTINATION .)
+  if(TARGET thimble_core) # next to the module, in whose folder the images are found (src/hostrun/board_image.h)
+    install(TARGETS thimble_core LIBRARY DESTINATION .)
+  endif()
 endif()
 # The networks of the examples, the board that several of them use, and the runner for `run --on serial:PORT`: the examples
 # build outside of the source tree.

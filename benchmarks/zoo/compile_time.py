@@ -3,16 +3,24 @@
     python3 compile_time.py export FOLDER           with an environment that has the packages of requirements.txt
     python3 compile_time.py measure FOLDER THIMBLE [NAME...] [--bless]
                                                     with an environment that has torch, torchao and executorch
+    python3 compile_time.py peers MODELS THIMBLE [NAME...] [--bless]
+                                                    with an environment that has ethos-u-vela and tosa-tools too
 
 For each network: wall and user seconds and peak memory of `thimble compile` with 16 samples, and the wall seconds of
 PyTorch's quantization (PT2E) with the same samples and 2 threads: import of torch, prepare_pt2e, calibration and
 convert_pt2e, each network in a process of its own. Its quantizer is that of ExecuTorch's XNNPACK; the import of
 ExecuTorch and the loading of the program are not counted. Exit code 1 if a network needs more than 10 s, or more than
 the larger of PT2E's time and 2 s, or more than 200 MB.
+
+`peers` measures the processor time of `thimble compile` with one thread, of ExecuTorch's flows for Cortex-M and Ethos-U
+(peer_flows.py), and of Vela for the `.tflite` of the same network, for each MODELS/NAME/NAME.pt2 with the first 16 samples of
+its calibrate.npz. Networks that models/make.py writes to the build folder are measured if they are there. Exit code 1 if
+Thimble needs more than a flow of ExecuTorch.
 """
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -25,6 +33,7 @@ import numpy as np
 from export import SAMPLES, export_one
 from measure import TARGET
 from networks import Network
+import peer_flows
 
 NETWORKS = [
     Network("timm", "xcit_nano_12_p16_224", 224),
@@ -38,6 +47,7 @@ NETWORKS = [
     Network("recurrent", "GRU", 100),
     Network("recurrent", "LSTM", 100),
 ]
+PEERS_HEAD = "| network | M55 | ExecuTorch, Cortex-M | U55 | ExecuTorch, Ethos-U | U55 without calibration | Vela |"
 SECONDS_MAX, SECONDS_ALWAYS, MEMORY_MAX = 10, 2, 200e6
 
 
@@ -94,6 +104,86 @@ def excess(row: dict) -> str:
     return ""
 
 
+def table_of(mark: str) -> list[str]:
+    text = Path(__file__).with_name("README.md").read_text()
+    return re.search(rf"<!-- {mark} -->\n(.*?)<!-- end of {mark} -->", text, re.S)[1].splitlines()
+
+
+def write_table(mark: str, lines: list[str]) -> None:
+    """Replaces the table of README.md between the comments of this name."""
+    readme = Path(__file__).with_name("README.md")
+    text, count = re.subn(rf"(<!-- {mark} -->\n).*?(<!-- end of {mark} -->)",
+                          lambda m: m.group(1) + "\n".join(lines) + "\n" + m.group(2), readme.read_text(), flags=re.S)
+    if count != 1:
+        sys.exit(f"{readme}: found {count} places of the table {mark!r}, expected 1")
+    readme.write_text(text)
+
+
+def thimble_seconds(thimble: str, network: Path, data: Path, target: str, out: Path, forms: str = "pte") -> dict:
+    """Returns {seconds, compile} or {failed} of `thimble compile` with one thread."""
+    before = os.times()
+    ran = subprocess.run([thimble, "compile", str(network), "--target", target, "--calibrate", str(data), "--emit", forms,
+                          "--out-dir", str(out), "--json"], capture_output=True, text=True, env=os.environ | {"THIMBLE_THREADS": "1"})
+    after = os.times()
+    if ran.returncode:
+        return {"failed": f"exit code {ran.returncode}: {ran.stderr.strip()}"[:100]}
+    seconds = after.children_user + after.children_system - before.children_user - before.children_system
+    report = json.loads(ran.stdout)
+    # The two figures of the report are wall seconds: their ratio is the share of the processor time.
+    share = 1 - report["calibrate_seconds"] / report["compile_seconds"]
+    return {"seconds": seconds, "compile": seconds * share}
+
+
+def peers_row(thimble: str, folder: Path) -> list[dict]:
+    network = folder / f"{folder.name}.pt2"
+    with tempfile.TemporaryDirectory() as work:
+        out = Path(work)
+        samples = np.load(folder / "calibrate.npz")
+        np.savez(out / "data.npz", **{name: samples[name][:SAMPLES] for name in samples.files})
+        core = thimble_seconds(thimble, network, out / "data.npz", "cortex-m55", out)
+        npu = thimble_seconds(thimble, network, out / "data.npz", peer_flows.NPU, out)
+        thimble_seconds(thimble, network, out / "data.npz", peer_flows.NPU, out, "tflite")  # fails if LiteRT lacks an operator
+        made = out / f"{folder.name}.tflite"
+        vela = peer_flows.vela(made, out / "vela") if made.exists() else {"failed": "no .tflite of this network"}
+    return [core, peer_flows.flow("cortex_m", folder, SAMPLES), npu, peer_flows.flow("ethos_u", folder, SAMPLES), vela]
+
+
+def peers_table(lines: list[str], network: str, measured: list[str]) -> list[str]:
+    """Returns the table with the lines of this network: first the rows, then the reasons of failures."""
+    kept = [line for line in lines if line.startswith(("| ", "- ")) and line.split(",")[0].split()[1] != network][1:]
+    both = sorted(set(kept) | set(measured))
+    rows, reasons = ([line for line in both if line.startswith(start)] for start in ("| ", "- "))
+    return [PEERS_HEAD, "|---|--:|--:|--:|--:|--:|--:|", *rows, *(["", *reasons] if reasons else [])]
+
+
+def peers(models: Path, thimble: str, names: list[str], bless: bool) -> int:
+    peer_flows.import_peers()
+    lines = table_of("peers") or [PEERS_HEAD]
+    slower = []
+    built = Path(thimble).resolve().parent / "models"
+    folders = sorted(path.parent for place in (models, built) for path in place.glob("*/calibrate.npz"))
+    for folder in sorted(folders, key=lambda folder: names.index(folder.name) if folder.name in names else -1):
+        if not (folder / f"{folder.name}.pt2").exists() or (names and folder.name not in names):
+            continue
+        cells = peers_row(thimble, folder)
+        shown = [f"{cell['seconds']:.2f}" if "seconds" in cell else "-" for cell in cells]
+        shown.insert(4, f"{cells[2]['compile']:.2f}" if "compile" in cells[2] else "-")
+        measured = [f"| {folder.name} | " + " | ".join(shown) + " |"]
+        for what, cell in zip(("M55", "ExecuTorch, Cortex-M", "U55", "ExecuTorch, Ethos-U", "Vela"), cells):
+            if "failed" in cell:
+                measured.append(f"- {folder.name}, {what}: {cell['failed']}")
+        print("\n".join(measured), flush=True)
+        lines = peers_table(lines, folder.name, measured)
+        if bless:  # after each network: a run may be continued with the networks that are left
+            write_table("peers", lines)
+        for ours, theirs in ((0, 1), (2, 3)):
+            if cells[ours].get("seconds", 0) > cells[theirs].get("seconds", float("inf")):
+                slower.append(f"{folder.name}: {cells[ours]['seconds']:.2f} s, expected at most "
+                              f"{cells[theirs]['seconds']:.2f} s")
+    print("\n".join(slower), end="\n" if slower else "")
+    return 1 if slower else 0
+
+
 def measure(folder: Path, thimble: str, names: list[str], bless: bool) -> int:
     lines = ["| network | wall s | user s | memory MB | PT2E, wall s |", "|---|--:|--:|--:|--:|"]
     failures = []
@@ -107,12 +197,7 @@ def measure(folder: Path, thimble: str, names: list[str], bless: bool) -> int:
         if excess(row):
             failures.append(f"{network.key}: {excess(row)}")
     if bless:
-        readme = Path(__file__).with_name("README.md")
-        text, count = re.subn(r"(<!-- compile time -->\n).*?(<!-- end of compile time -->)",
-                              lambda m: m.group(1) + "\n".join(lines) + "\n" + m.group(2), readme.read_text(), flags=re.S)
-        if count != 1:
-            sys.exit(f"{readme}: found {count} places of the table, expected 1")
-        readme.write_text(text)
+        write_table("compile time", lines)
     print("\n".join(failures), end="\n" if failures else "")
     return 1 if failures else 0
 
@@ -120,15 +205,17 @@ def measure(folder: Path, thimble: str, names: list[str], bless: bool) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("export", "measure", "pt2e"):
+    for name in ("export", "measure", "pt2e", "peers"):
         command = commands.add_parser(name)
         command.add_argument("folder", type=Path)
-        if name == "measure":
+        if name in ("measure", "peers"):
             command.add_argument("thimble")
             command.add_argument("--bless", action="store_true", help="write the table to README.md")
         if name != "export":
             command.add_argument("names", nargs="*")
     args = parser.parse_args()
+    if args.command == "peers":
+        return peers(args.folder, args.thimble, args.names, args.bless)
     unknown = set(getattr(args, "names", [])) - {network.key for network in NETWORKS}
     if unknown:
         sys.exit(f"unknown networks {sorted(unknown)}, expected names like {NETWORKS[0].key}")

@@ -300,6 +300,10 @@ Result<FloatModel> import_model(const fs::path& path, const CompileOptions& opti
   THIMBLE_CHECK(files->save("imported.ir", model.imported));
   THIMBLE_TRY(model.graph,
               run_passes(model.imported, options.skip_passes, files, &model.provenance));
+  // The passes change most weights: without this, the memory would have all weights twice.
+  for (size_t i = 0; i < model.imported.value_count(); ++i) {
+    model.imported.value(static_cast<ir::ValueId>(i)).constant.reset();
+  }
   if (options.io_channels_last) THIMBLE_CHECK(declare_channels_last(&model.graph));
   THIMBLE_CHECK(files->save("float.ir", model.graph));
   return model;

@@ -43,7 +43,7 @@ inline constexpr std::string_view kRandomCalibration = "random";
 /// A model before quantization.
 struct FloatModel {
   std::string name;    // the file's name
-  ir::Graph imported;  // as exported
+  ir::Graph imported;  // as exported, but constants have no data
   ir::Graph graph;     // after the float passes
   OpProvenance provenance;
   std::vector<std::string> notes;         // of the import

@@ -5,7 +5,7 @@
 //   file of this code                       folder of the images
 //   build/thimble                           build/firmware
 //   PREFIX/bin/thimble                      PREFIX/lib/thimble/firmware
-//   thimble_ml/_thimble.so                  thimble_ml/lib/thimble/firmware
+//   thimble_ml/libthimble_core.so           thimble_ml/lib/thimble/firmware
 
 #include <filesystem>
 #include <string>

@@ -52,29 +52,43 @@ std::vector<Section> sections_of(const Problem& problem) {
   return widest;
 }
 
-/// Depth-first search for one problem and one preference order of buffers.
+/// Depth-first search for one problem and one preference order of buffers. Buffers are numbered by
+/// their place in that order. What a branch changes is kept on two stacks, and restored after it.
 class Search {
  public:
-  /// Searches for placements with a peak below `peak`; stops when it distancees `bound`.
-  Search(const Problem& problem, std::vector<int> order, int64_t peak, int64_t bound,
-         int64_t* steps)
-      : problem_(problem),
+  /// Searches for placements with a peak below `peak`; stops when it reaches `bound`.
+  Search(const Problem& problem, const std::vector<Section>& sections, std::vector<int> order,
+         int64_t peak, int64_t bound, int64_t* steps)
+      : alignment_(problem.alignment),
         order_(std::move(order)),
-        rank_(order_.size()),
-        sections_(sections_of(problem)),
         limit_(peak - problem.alignment),
         bound_(bound),
         steps_(steps),
-        low_(problem.buffers.size(), 0),
-        offset_(problem.buffers.size(), -1),
-        top_(sections_.size(), 0),
-        to_come_(sections_.size(), 0),
-        sections_of_(problem.buffers.size()) {
-    for (size_t i = 0; i < order_.size(); ++i) rank_[index(order_[i])] = static_cast<int>(i);
-    for (size_t s = 0; s < sections_.size(); ++s) {
-      for (const int i : sections_[s]) {
-        to_come_[s] += size(i);
-        sections_of_[index(i)].push_back(s);
+        low_(order_.size(), 0),
+        offset_(order_.size(), -1),
+        neighbors_(order_.size()),
+        sections_of_(order_.size()),
+        next_(order_.size() + 1),
+        previous_(order_.size() + 1) {
+    std::vector<int> rank(order_.size());
+    for (size_t i = 0; i < order_.size(); ++i) rank[index(order_[i])] = static_cast<int>(i);
+    for (const int i : order_) size_.push_back(problem.buffers[index(i)].bytes);
+    for (size_t i = 0; i < order_.size(); ++i) {
+      for (const Neighbor& n : problem.neighbors[index(order_[i])]) {
+        neighbors_[i].push_back({rank[index(n.other)], n.below});
+      }
+    }
+    const auto count = static_cast<int>(order_.size());
+    for (int i = 0; i <= count; ++i) {
+      next_[index(i)] = i == count ? 0 : i + 1;
+      previous_[index(i)] = i == 0 ? count : i - 1;
+    }
+    for (size_t s = 0; s < sections.size(); ++s) {
+      OpenSection& open = sections_.emplace_back();
+      for (const int i : sections[s]) {
+        open.members.push_back(rank[index(i)]);
+        open.to_come += problem.buffers[index(i)].bytes;
+        sections_of_[index(rank[index(i)])].push_back(static_cast<int>(s));
       }
     }
   }
@@ -85,25 +99,52 @@ class Search {
     if (fits(0)) descend(0, -1, order_.size());
     return !done();
   }
-  [[nodiscard]] const std::vector<int64_t>& best() const { return best_; }
-  [[nodiscard]] int64_t best_peak() const { return limit_ + problem_.alignment; }
+  /// Returns the offsets of the buffers of the problem.
+  [[nodiscard]] std::vector<int64_t> best() const {
+    std::vector<int64_t> offsets(best_.size());
+    for (size_t i = 0; i < best_.size(); ++i) offsets[index(order_[i])] = best_[i];
+    return offsets;
+  }
+  [[nodiscard]] int64_t best_peak() const { return limit_ + alignment_; }
 
  private:
   static constexpr int64_t kPlaced = INT64_MAX / 4;  // higher than any offset
 
+  struct Below {
+    int other;
+    int64_t bytes;  // `other` must start at least this much higher, if it is placed later
+  };
+  struct OpenSection {
+    std::vector<int> members;
+    int64_t top = 0;      // of the placed buffers
+    int64_t to_come = 0;  // bytes of the unplaced buffers
+    size_t low = 0;       // index of a member that was low enough when fits() looked last
+  };
+  struct OldLow {
+    int buffer;
+    int64_t low;
+  };
+  struct OldTop {
+    int section;
+    int64_t top;
+  };
+
   static size_t index(int i) { return static_cast<size_t>(i); }
-  int64_t size(int i) const { return problem_.buffers[index(i)].bytes; }
   bool done() const { return gave_up_ || limit_ < bound_; }
 
   /// Returns false if the unplaced buffers of a section cannot fit above `current` and above the
   /// placed buffers.
-  bool fits(int64_t current) const {
-    for (size_t s = 0; s < sections_.size(); ++s) {
-      if (to_come_[s] == 0) continue;
-      if (std::max(current, top_[s]) + to_come_[s] > limit_) return false;
-      int64_t lowest = limit_;
-      for (const int i : sections_[s]) lowest = std::min(lowest, low_[index(i)]);
-      if (lowest + to_come_[s] > limit_) return false;
+  bool fits(int64_t current) {
+    for (OpenSection& section : sections_) {
+      if (section.to_come == 0) continue;
+      const int64_t highest = limit_ - section.to_come;
+      if (std::max(current, section.top) > highest) return false;
+      // The lowest buffer of the section must be low enough. It is rarely another one than before.
+      const auto is_low = [&](int i) { return low_[index(i)] <= highest; };
+      if (is_low(section.members[section.low])) continue;
+      const auto found = std::ranges::find_if(section.members, is_low);
+      if (found == section.members.end()) return false;
+      section.low = static_cast<size_t>(found - section.members.begin());
     }
     return true;
   }
@@ -112,66 +153,87 @@ class Search {
     if (left == 0) {
       best_ = offset_;
       int64_t peak = 0;
-      for (const int i : order_) peak = std::max(peak, offset_[index(i)] + size(i));
-      limit_ = peak - problem_.alignment;
+      for (size_t i = 0; i < size_.size(); ++i) peak = std::max(peak, offset_[i] + size_[i]);
+      limit_ = peak - alignment_;
       return;
     }
+    const int end = static_cast<int>(size_.size());
     int64_t first_end = INT64_MAX;
-    for (const int i : order_) first_end = std::min(first_end, low_[index(i)] + size(i));
-    for (size_t rank = 0; rank < order_.size() && !done(); ++rank) {
-      const int i = order_[rank];
+    for (int i = next_[index(end)]; i != end; i = next_[index(i)]) {
+      first_end = std::min(first_end, low_[index(i)] + size_[index(i)]);
+    }
+    for (int i = next_[index(end)]; i != end && !done(); i = next_[index(i)]) {
       const int64_t at = low_[index(i)];
       if (at < current || at >= first_end) continue;
-      if (at == current && static_cast<int>(rank) < last_rank) continue;
-      if (at + size(i) > limit_) continue;
+      if (at == current && i < last_rank) continue;
+      if (at + size_[index(i)] > limit_) continue;
       if (--*steps_ < 0) {
         gave_up_ = true;
         return;
       }
-      place(i, at, static_cast<int>(rank), left);
+      const size_t lows = old_lows_.size(), tops = old_tops_.size();
+      next_[index(previous_[index(i)])] = next_[index(i)];
+      previous_[index(next_[index(i)])] = previous_[index(i)];
+      if (raise_neighbors(i, at)) {
+        place(i, at);
+        if (fits(at)) descend(at, i, left - 1);
+        unplace(i, tops);
+      }
+      next_[index(previous_[index(i)])] = previous_[index(next_[index(i)])] = i;
+      for (; old_lows_.size() > lows; old_lows_.pop_back()) {
+        low_[index(old_lows_.back().buffer)] = old_lows_.back().low;
+      }
     }
   }
 
-  void place(int i, int64_t at, int rank, size_t left) {
-    std::vector<std::pair<int, int64_t>> lows;
-    std::vector<std::pair<size_t, int64_t>> tops;
-    bool possible = true;
-    offset_[index(i)] = at;
+  /// Raises the lowest offsets of the neighbors. Returns false if one does not fit then.
+  bool raise_neighbors(int i, int64_t at) {
+    old_lows_.push_back({i, at});
     low_[index(i)] = kPlaced;
-    for (const Neighbor& n : problem_.neighbors[index(i)]) {
+    for (const Below& n : neighbors_[index(i)]) {
       int64_t& low = low_[index(n.other)];
-      if (low >= at + n.below) continue;
-      lows.emplace_back(n.other, low);
-      low = at + n.below;
-      possible = possible && low + size(n.other) <= limit_;
+      if (low >= at + n.bytes) continue;
+      if (at + n.bytes + size_[index(n.other)] > limit_) return false;
+      old_lows_.push_back({n.other, low});
+      low = at + n.bytes;
     }
-    for (const size_t s : sections_of_[index(i)]) {
-      tops.emplace_back(s, top_[s]);
-      top_[s] = std::max(top_[s], at + size(i));
-      to_come_[s] -= size(i);
-    }
-    if (possible && fits(at)) descend(at, rank, left - 1);
-    for (const auto& [s, top] : tops) {
-      top_[s] = top;
-      to_come_[s] += size(i);
-    }
-    for (const auto& [other, low] : lows) low_[index(other)] = low;
-    low_[index(i)] = at;
-    offset_[index(i)] = -1;
+    return true;
   }
 
-  const Problem& problem_;
+  void place(int i, int64_t at) {
+    offset_[index(i)] = at;
+    for (const int s : sections_of_[index(i)]) {
+      OpenSection& section = sections_[index(s)];
+      old_tops_.push_back({s, section.top});
+      section.top = std::max(section.top, at + size_[index(i)]);
+      section.to_come -= size_[index(i)];
+    }
+  }
+
+  /// Undoes place(), before which old_tops_ had `tops` elements.
+  void unplace(int i, size_t tops) {
+    for (; old_tops_.size() > tops; old_tops_.pop_back()) {
+      OpenSection& section = sections_[index(old_tops_.back().section)];
+      section.top = old_tops_.back().top;
+      section.to_come += size_[index(i)];
+    }
+  }
+
+  const int64_t alignment_;
   const std::vector<int> order_;
-  std::vector<int> rank_;
-  const std::vector<Section> sections_;
   int64_t limit_;  // upper bound of the peak
   const int64_t bound_;
   int64_t* const steps_;
   bool gave_up_ = false;
+  std::vector<int64_t> size_;
   std::vector<int64_t> low_;     // lowest offset that the placed neighbors allow, or kPlaced
   std::vector<int64_t> offset_;  // -1: not placed
-  std::vector<int64_t> top_, to_come_;
-  std::vector<std::vector<size_t>> sections_of_;
+  std::vector<std::vector<Below>> neighbors_;
+  std::vector<OpenSection> sections_;
+  std::vector<std::vector<int>> sections_of_;
+  std::vector<int> next_, previous_;  // list of the unplaced buffers; it starts at the last element
+  std::vector<OldLow> old_lows_;
+  std::vector<OldTop> old_tops_;
   std::vector<int64_t> best_;
 };
 
@@ -194,6 +256,7 @@ void solve(const Problem& problem, int64_t bound, int64_t steps, Outcome* outcom
       [](const Buffer& b) { return int64_t{b.life.first}; },
       [](const Buffer& b) { return -int64_t{b.life.last}; },
   };
+  const std::vector<Section> sections = sections_of(problem);
   for (const Weight& weight : weights) {
     std::vector<int> order(problem.buffers.size());
     std::iota(order.begin(), order.end(), 0);
@@ -202,10 +265,11 @@ void solve(const Problem& problem, int64_t bound, int64_t steps, Outcome* outcom
              weight(problem.buffers[static_cast<size_t>(b)]);
     });
     int64_t share = steps / static_cast<int64_t>(std::size(weights));
-    Search search(problem, std::move(order), outcome->peak, bound, &share);
+    Search search(problem, sections, std::move(order), outcome->peak, bound, &share);
     outcome->complete = search.run();
     outcome->peak = search.best_peak();
-    if (!search.best().empty()) outcome->offsets = search.best();
+    std::vector<int64_t> best = search.best();
+    if (!best.empty()) outcome->offsets = std::move(best);
     if (outcome->complete || outcome->peak <= bound) return;
   }
 }

@@ -69,6 +69,11 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/memory_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   add_test(NAME e2e_optimize
            COMMAND python3 ${here}/optimize_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  foreach(core m0plus m4 m55)
+    add_test(NAME e2e_optimize_flash_${core}
+             COMMAND python3 ${here}/optimize_flash_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} cortex-${core})
+    list(APPEND e2e_tests e2e_optimize_flash_${core})
+  endforeach()
   add_test(NAME e2e_patches
            COMMAND python3 ${here}/patches_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2)
   add_test(NAME e2e_annotate

@@ -1,7 +1,7 @@
 #include "engines/cortex_m/compiler/kernel_variants.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "engines/cortex_m/compiler/cost.h"
 
@@ -25,8 +25,12 @@ struct Step {
 
 class FlashSearch {
  public:
-  explicit FlashSearch(std::span<const std::vector<KernelVariant>> ops)
-      : ops_(ops), chosen_(ops.size(), 0), start_(sums(chosen_)), now_(start_) {}
+  FlashSearch(std::span<const std::vector<KernelVariant>> ops, const CodeBytes& code_bytes)
+      : ops_(ops),
+        linked_code_(code_bytes),
+        chosen_(ops.size(), 0),
+        start_(sums(chosen_)),
+        now_(start_) {}
 
   std::vector<size_t> run() {
     while (const std::optional<Step> step = best_step()) {
@@ -43,13 +47,22 @@ class FlashSearch {
   Sums sums(const std::vector<size_t>& chosen) const {
     Sums sums;
     std::set<abi::PteOp> kernels;
+    int64_t own_code = 0;
     for (size_t op = 0; op < ops_.size(); ++op) {
       const KernelVariant& taken = form(op, chosen[op]);
       sums.bytes += taken.file_bytes();
       sums.instructions += taken.instructions.value_or(0);
-      if (kernels.insert(taken.kernel).second) sums.bytes += taken.code_bytes.value_or(0);
+      if (taken.code_bytes && kernels.insert(taken.kernel).second) own_code += *taken.code_bytes;
     }
+    sums.bytes += linked_code_ ? linked_code(kernels) : own_code;
     return sums;
+  }
+
+  /// Many selections call the same kernels.
+  int64_t linked_code(const std::set<abi::PteOp>& kernels) const {
+    const auto known = code_of_kernels_.find(kernels);
+    if (known != code_of_kernels_.end()) return known->second;
+    return code_of_kernels_.emplace(kernels, linked_code_(kernels)).first->second;
   }
 
   /// Returns the operator's variant with this kernel, if it may replace the fastest variant.
@@ -114,6 +127,8 @@ class FlashSearch {
   }
 
   std::span<const std::vector<KernelVariant>> ops_;
+  const CodeBytes& linked_code_;
+  mutable std::map<std::set<abi::PteOp>, int64_t> code_of_kernels_;
   std::vector<size_t> chosen_;
   Sums start_, now_;
 };
@@ -131,6 +146,9 @@ KernelVariant variant_of(const ir::Graph& graph, const ir::Op& op, const KernelC
     } else if (const auto* scratch = std::get_if<Scratch>(&argument)) {
       form.scratch_bytes += scratch->bytes;
       form.argument_bytes += kTensorBytes;
+    } else if (const auto* numbers = std::get_if<Integers>(&argument)) {
+      // Each number of a list is a value of the file.
+      form.argument_bytes += kNumberBytes * (1 + static_cast<int64_t>(numbers->size()));
     } else if (!std::holds_alternative<ValueRef>(argument)) {
       form.argument_bytes += kNumberBytes;
     }
@@ -140,8 +158,9 @@ KernelVariant variant_of(const ir::Graph& graph, const ir::Op& op, const KernelC
   return form;
 }
 
-std::vector<size_t> least_flash(std::span<const std::vector<KernelVariant>> ops) {
-  return FlashSearch(ops).run();
+std::vector<size_t> least_flash(std::span<const std::vector<KernelVariant>> ops,
+                                const CodeBytes& code_bytes) {
+  return FlashSearch(ops, code_bytes).run();
 }
 
 size_t least_scratch(std::span<const KernelVariant> signatures) {

@@ -10,6 +10,7 @@
 #include "engines/cortex_m/compiler/select_float.h"
 #include "engines/cortex_m/compiler/kernel_variants.h"
 #include "engines/cortex_m/compiler/layout.h"
+#include "engines/cortex_m/compiler/linked_size.h"
 #include "engines/cortex_m/compiler/overlap.h"
 #include "engines/cortex_m/compiler/pack.h"
 #include "engines/cortex_m/compiler/scratch.h"
@@ -106,7 +107,14 @@ class Selector {
   void take_least_flash() {
     std::vector<std::vector<KernelVariant>> ops;
     for (const auto& [call, signatures] : choices_) ops.push_back(properties_of(signatures));
-    const std::vector<size_t> chosen = least_flash(ops);
+    const auto code_bytes = [&](const std::set<PteOp>& kernels) {
+      LinkRequest request;
+      request.kernels.assign(kernels.begin(), kernels.end());
+      const std::optional<LinkedCode> code = linked_code(request, target_);
+      assert(code && "all kernels have a size");
+      return code->flash_bytes;
+    };
+    const std::vector<size_t> chosen = least_flash(ops, code_bytes);
     size_t i = 0;
     for (auto& [call, signatures] : choices_) (*calls_)[call] = std::move(signatures[chosen[i++]]);
   }
