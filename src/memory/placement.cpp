@@ -37,7 +37,7 @@ class BufferOrders {
         best_peak_ = peak;
         best_ = offsets;
       }
-      // Move the buffer that distancees the peak to the front.
+      // Move the buffer that reaches the peak to the front.
       const auto top = std::find_if(order.begin(), order.end(), [&](int i) {
         return offsets[static_cast<size_t>(i)] + problem_.buffers[static_cast<size_t>(i)].bytes ==
                peak;
