@@ -28,6 +28,13 @@ constexpr double kExposedShare = 0.7;
 constexpr double kRecordBursts = 2, kMapBursts = 16, kManyMapBursts = 32, kBurstShare = 0.8;
 constexpr int64_t kRecordBytes = 10;
 
+/// Returns the cycles to read bytes of the external memory with `bursts` outstanding bursts.
+double waited_cycles(const System& system, double bytes, double bursts) {
+  const MemoryTiming& memory = system.external;
+  return bytes / std::min(memory.bytes_per_cycle,
+                          kBurstShare * bursts * memory.burst / memory.read_latency);
+}
+
 class Model {
  public:
   Model(const Config& config, const System& system, const OpShape& shape, const Block& block,
@@ -134,7 +141,8 @@ class Model {
           cycles = shape_.ofm_bits == 32 ? row.binary32 : row.narrowed32;
         }
       }
-      return shape_.table ? std::max(cycles, row.table) : cycles;
+      const double moved = shape_.swapped ? 2 * row.table : row.table;
+      return shape_.table || shape_.transposed ? std::max(cycles, moved) : cycles;
     }
     const auto& row = *find_row(kOutputCycles556, config_.name);
     double cycles = row.other;
@@ -230,11 +238,13 @@ class Model {
            kExposedShare * (read_block() + write_block());
   }
 
-  /// Returns the cycles to read bytes of the external memory with `bursts` outstanding bursts.
   [[nodiscard]] double waited(double bytes, double bursts) const {
-    const MemoryTiming& memory = system_.external;
-    return bytes / std::min(memory.bytes_per_cycle,
-                            kBurstShare * bursts * memory.burst / memory.read_latency);
+    return waited_cycles(system_, bytes, bursts);
+  }
+
+  /// Returns the outstanding bursts of the weight reader.
+  [[nodiscard]] double weight_bursts() const {
+    return config_.macs <= 256 ? 16 : config_.macs == 512 ? 32 : 48;
   }
 
   [[nodiscard]] double latency_penalty() const {
@@ -245,6 +255,10 @@ class Model {
     if (shape_.kind == NpuOpKind::kConv || shape_.kind == NpuOpKind::kDepthwise) {
       const int64_t records = across * kRecordBytes * round_up(shape_.ofm.c, 16);
       cycles += waited(static_cast<double>(records), kRecordBursts);
+      if (storage_.weights == Memory::kExternal) {
+        const int64_t bytes = across * storage_.weight_bytes;
+        cycles = std::max(cycles, waited(static_cast<double>(bytes), weight_bursts()));
+      }
     }
     if (storage_.ifm == Memory::kExternal && storage_.ifm_format == Format::kNhwc) {
       const bool every_depth = shape_.kind == NpuOpKind::kConv || shape_.is_reduce_sum();
@@ -323,6 +337,15 @@ double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes) 
   const auto size = static_cast<double>(bytes);
   return std::max(size / source.bytes_per_cycle + source.read_latency,
                   size / destination.bytes_per_cycle + destination.write_latency);
+}
+
+double waiting_copy_cycles(const Config& config, const System& system, int64_t bytes) {
+  if (config.generation != Generation::kU85) return 0;
+  const double bursts = config.macs == 128   ? 8
+                        : config.macs == 256 ? 13
+                        : config.macs == 512 ? 16
+                                             : 32;
+  return waited_cycles(system, static_cast<double>(bytes), bursts);
 }
 
 std::optional<Choice> choose_block(const Config& config, const System& system, const OpShape& shape,

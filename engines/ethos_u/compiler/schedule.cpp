@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "base/size_text.h"
@@ -17,6 +18,7 @@ constexpr double kSlowerMax = 1.02;     // cycles of the default schedule, relat
 constexpr int64_t kSavingDivisor = 20;  // a smaller saving of memory is not worth the cycles
 constexpr int kMoreBudgets = 3;         // budgets tried between two budgets of the curve
 constexpr double kExactSlower = 1.002;  // of an exact schedule, relative to its estimate
+constexpr double kCompared = 1.05;      // estimated cycles of compared schedules, to the fewest
 constexpr double kFineStep = 1.02;      // between neighboring budgets of the fine curve
 constexpr double kFineStepOfScratch = 1.1;  // the same in fast scratch: more searches
 constexpr double kFineGain = 1.002;  // a smaller gain between two budgets is not divided further
@@ -139,12 +141,13 @@ class Scheduler {
   /// the curve it tries more of them.
   Point default_schedule(const Point& fastest) {
     const auto is_close = [&](const Point& point) {
-      return point.found.score <= fastest.found.score * kSlowerMax;
+      return point.found.score <= fastest.found.score * kSlowerMax &&
+             point.found.cycles <= fastest.found.cycles * kSlowerMax;
     };
     Point result = fastest;
     const int64_t most = fastest.bytes - fastest.bytes / kSavingDivisor;
     int64_t above = most + 16, below = 0;  // bytes of a fast enough schedule, and of a slower one
-    for (const Point& point : options_.compares_in_memory() ? front() : curve()) {
+    for (const Point& point : choices()) {
       if (point.bytes > most) break;
       if (is_close(point)) {
         result = point;
@@ -204,8 +207,6 @@ class Scheduler {
       if (schedule && point.found.draft.budgeted(options_.mode) <= budget) {
         Scheduled scheduled;
         scheduled.schedule = std::move(*schedule);
-        THIMBLE_TRY(scheduled.timeline_cycles,
-                    stream_cycles(program_, scheduled.schedule, options_));
         scheduled.bytes = point.found.draft.budgeted(options_.mode);
         scheduled.cycles = static_cast<int64_t>(std::ceil(point.found.cycles));
         for (const double cycles : point.found.op_cycles) {
@@ -217,6 +218,16 @@ class Scheduler {
     }
     return std::optional<Scheduled>();
   }
+
+  /// Sets the cycles of the schedule's stream on the timeline.
+  Status simulate(Scheduled* scheduled) {
+    THIMBLE_TRY(scheduled->timeline_cycles,
+                stream_cycles(program_, scheduled->schedule, options_));
+    return ok();
+  }
+
+  /// Returns the schedules among which the default is selected.
+  const std::vector<Point>& choices() { return options_.compares_in_memory() ? front() : curve(); }
 
   [[nodiscard]] bool dedicated() const { return options_.mode == MemoryMode::kDedicatedSram; }
 
@@ -418,10 +429,28 @@ class Finisher {
       if (allowed > limit_) break;
       THIMBLE_TRY(std::optional<Scheduled> found, scheduler_.finish(point, allowed));
       if (!found) continue;
+      THIMBLE_CHECK(scheduler_.simulate(&*found));
       const bool exact =
           static_cast<double>(found->cycles) <= std::ceil(point.found.cycles) * kExactSlower;
       keep_faster(std::move(found), &result);
       if (exact) break;
+    }
+    return result;
+  }
+
+  /// Returns the exact schedule with the fewest cycles within the limit. The points do not depend on
+  /// the limit, so a larger limit compares at least the same schedules and never gives more cycles.
+  /// Points whose estimate is much slower than the best one are not compared.
+  Result<std::optional<Scheduled>> fastest() {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Point& point : scheduler_.front()) {
+      if (point.bytes <= limit_) least = std::min(least, point.found.cycles);
+    }
+    std::optional<Scheduled> result;
+    for (const Point& point : scheduler_.front()) {
+      if (point.bytes > limit_ || point.found.cycles > kCompared * least) continue;
+      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(point));
+      keep_faster(std::move(found), &result);
     }
     return result;
   }
@@ -435,7 +464,7 @@ class Finisher {
     THIMBLE_TRY(std::optional<Scheduled> first, finish_near(point));
     const double limit = most->timeline_cycles * kSlowerMax;
     if (first && first->timeline_cycles <= limit) return first;
-    for (const Point& other : scheduler_.front()) {
+    for (const Point& other : scheduler_.choices()) {
       if (other.bytes <= point.bytes || other.bytes >= reference.bytes) continue;
       THIMBLE_TRY(std::optional<Scheduled> found, finish_near(other));
       if (found && found->timeline_cycles <= limit && found->bytes < most->bytes) return found;
@@ -467,10 +496,12 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
   const int64_t limit = std::min(memory, options.sram_bytes.value_or(kUnlimited));
   std::optional<Scheduled> result;
   int64_t budget = limit;
-  if (options.compares_in_memory() && !options.sram_bytes && !size) {
+  Finisher finisher(&scheduler, limit);
+  if (options.sram_bytes && !size) {
+    THIMBLE_TRY(result, finisher.fastest());
+  } else if (!size) {
     const std::optional<Point> point = scheduler.select(budget);
     if (point && point->bytes <= limit) {
-      Finisher finisher(&scheduler, limit);
       THIMBLE_TRY(result, finisher.close_to(*point, *scheduler.reference(budget)));
     }
   }
