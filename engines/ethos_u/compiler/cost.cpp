@@ -167,12 +167,13 @@ class Model {
 
   /// Returns the bytes for which the memory is busy, including the waste of short bursts.
   [[nodiscard]] double transfer(bool reading, Memory memory, Format format, int bits,
-                                const Shape4& block, const Shape4& map, double elements) const {
+                                const Shape4& block, const Shape4& map, double elements,
+                                bool dense = true) const {
     const int64_t bytes = bits / 8;
     int64_t burst = 0;
     if (format == Format::kNhcwb16) {
       burst = 16 * bytes * block.w;
-    } else if (map.c * bytes == block.c && (reading || block.c <= 16)) {
+    } else if (dense && map.c * bytes == block.c && (reading || block.c <= 16)) {
       burst = bytes * block.w * block.c;
     } else {
       burst = bytes * block.c;
@@ -191,14 +192,15 @@ class Model {
     const MemoryTiming& memory = timing(system_, storage_.ifm);
     const auto elements = static_cast<double>(ifm_block().elements());
     return memory.read_latency + transfer(true, storage_.ifm, storage_.ifm_format, shape_.ifm_bits,
-                                          ifm_block(), shape_.ifm, elements) /
+                                          ifm_block(), shape_.ifm, elements, storage_.ifm_dense) /
                                      memory.bytes_per_cycle;
   }
   [[nodiscard]] double write_block() const {
     const MemoryTiming& memory = timing(system_, storage_.ofm);
     const auto elements = static_cast<double>(ofm_block().elements());
     return memory.write_latency + transfer(false, storage_.ofm, storage_.ofm_format,
-                                           shape_.ofm_bits, ofm_block(), shape_.ofm, elements) /
+                                           shape_.ofm_bits, ofm_block(), shape_.ofm, elements,
+                                           storage_.ofm_dense) /
                                       memory.bytes_per_cycle;
   }
 
@@ -263,7 +265,10 @@ class Model {
     if (storage_.ifm == Memory::kExternal && storage_.ifm_format == Format::kNhwc) {
       const bool every_depth = shape_.kind == NpuOpKind::kConv || shape_.is_reduce_sum();
       const int64_t deep = every_depth ? divide_up(shape_.ofm.c, d_) : 1;
-      const int64_t bytes = ifm_h_ * ifm_w_ * shape_.ifm.c * across * deep * shape_.ifm_bits / 8;
+      const int64_t pieces =
+          divide_up(shape_.window.kernel_h, 8) * divide_up(shape_.window.kernel_w, 8);
+      const int64_t elements = ifm_h_ * ifm_w_ * shape_.ifm.c * pieces * across * deep;
+      const int64_t bytes = elements * shape_.ifm_bits / 8;
       const int64_t burst = system_.external.burst;
       const int64_t run = std::clamp<int64_t>(block_.ifm_d * shape_.ifm_bits / 8, 1, burst);
       const int64_t burst_bytes = bytes * burst / run;
@@ -297,7 +302,8 @@ class Model {
       const int64_t elements = ifm_h_ * ifm_w_ * depth(storage_.ifm_format, shape_.ifm.c) * pieces *
                                across * (every_depth ? deep : 1);
       add(storage_.ifm, transfer(true, storage_.ifm, storage_.ifm_format, shape_.ifm_bits,
-                                 ifm_block(), shape_.ifm, static_cast<double>(elements)));
+                                 ifm_block(), shape_.ifm, static_cast<double>(elements),
+                                 storage_.ifm_dense));
       if (shape_.dynamic_weights) {
         const int64_t bytes = shape_.ifm2.elements() * across * shape_.ifm_bits / 8;
         add(storage_.ifm2, static_cast<double>(bytes));
@@ -307,7 +313,7 @@ class Model {
     const auto written =
         static_cast<double>(shape_.ofm.h * shape_.ofm.w * depth(storage_.ofm_format, shape_.ofm.c));
     add(storage_.ofm, transfer(false, storage_.ofm, storage_.ofm_format, shape_.ofm_bits,
-                               ofm_block(), shape_.ofm, written));
+                               ofm_block(), shape_.ofm, written, storage_.ofm_dense));
   }
 
   const Config& config_;

@@ -28,6 +28,8 @@ struct OperandStorage {
   Memory weights = Memory::kExternal;
   int64_t weight_bytes = 0;  // encoded, including scales; of the kernel's channels
   auto operator<=>(const OperandStorage&) const = default;
+  /// False: the pixels of the operand are not adjacent in memory (NHWC).
+  bool ifm_dense = true, ofm_dense = true;
 };
 
 struct KernelCost {

@@ -227,7 +227,13 @@ class Scheduler {
   }
 
   /// Returns the schedules among which the default is selected.
-  const std::vector<Point>& choices() { return options_.compares_in_memory() ? front() : curve(); }
+  const std::vector<Point>& choices() { return dedicated() ? curve() : front(); }
+  /// Returns the memory whose schedules the default is compared with.
+  int64_t compared_memory(const Point& reference, int64_t memory) {
+    if (dedicated()) return reference.bytes;
+    return options_.compares_in_memory() ? memory
+                                         : std::max(reference.bytes, std::min(memory, tensor_bytes()));
+  }
 
   [[nodiscard]] bool dedicated() const { return options_.mode == MemoryMode::kDedicatedSram; }
 
@@ -422,11 +428,11 @@ class Finisher {
   /// Returns the schedule of a point with exact sizes of the weights, which may need slightly more
   /// memory than estimated. Tries budgets slightly above the point's until the exact schedule is as
   /// fast as the estimate, and returns the fastest. Nothing if no schedule fits.
-  Result<std::optional<Scheduled>> finish_near(const Point& point) {
+  Result<std::optional<Scheduled>> finish_near(const Point& point, int64_t limit) {
     std::optional<Scheduled> result;
     for (int attempt = 0; attempt < 6; ++attempt) {
       const int64_t allowed = point.bytes + point.bytes * attempt / 200;
-      if (allowed > limit_) break;
+      if (allowed > limit) break;
       THIMBLE_TRY(std::optional<Scheduled> found, scheduler_.finish(point, allowed));
       if (!found) continue;
       THIMBLE_CHECK(scheduler_.simulate(&*found));
@@ -439,37 +445,83 @@ class Finisher {
   }
 
   /// Returns the exact schedule with the fewest cycles within the limit. The points do not depend on
-  /// the limit, so a larger limit compares at least the same schedules and never gives more cycles.
-  /// Points whose estimate is much slower than the best one are not compared.
+  /// the limit, so a larger limit never gives more cycles. Points whose estimate differs much from
+  /// the best one within the limit are not compared.
   Result<std::optional<Scheduled>> fastest() {
     double least = std::numeric_limits<double>::infinity();
     for (const Point& point : scheduler_.front()) {
       if (point.bytes <= limit_) least = std::min(least, point.found.cycles);
     }
-    std::optional<Scheduled> result;
+    std::vector<const Point*> points;
     for (const Point& point : scheduler_.front()) {
-      if (point.bytes > limit_ || point.found.cycles > kCompared * least) continue;
-      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(point));
+      const bool near = point.found.cycles <= kCompared * least &&
+                        point.found.cycles >= least / kCompared;
+      if (near && (point.bytes <= limit_ || scheduler_.dedicated())) points.push_back(&point);
+    }
+    std::optional<Scheduled> result;
+    if (scheduler_.dedicated()) return largest_in_order(points);
+    for (const Point* point : points) {
+      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(*point, limit_));
       keep_faster(std::move(found), &result);
     }
     return result;
   }
 
-  /// Returns the exact schedule of `point`, or of a point with more memory if the exact schedule of
-  /// `point` is more than kSlowerMax slower than that of `reference`.
-  Result<std::optional<Scheduled>> close_to(const Point& point, const Point& reference) {
-    if (point.bytes >= reference.bytes) return finish_near(point);
-    THIMBLE_TRY(std::optional<Scheduled> most, finish_near(reference));
-    if (!most) return finish_near(point);
-    THIMBLE_TRY(std::optional<Scheduled> first, finish_near(point));
-    const double limit = most->timeline_cycles * kSlowerMax;
-    if (first && first->timeline_cycles <= limit) return first;
-    for (const Point& other : scheduler_.choices()) {
-      if (other.bytes <= point.bytes || other.bytes >= reference.bytes) continue;
-      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(other));
-      if (found && found->timeline_cycles <= limit && found->bytes < most->bytes) return found;
+  /// In Dedicated_Sram more memory means less traffic of the DRAM, which the cycles alone do not
+  /// show. Returns the largest schedule within the limit. Schedules that are faster than a larger one
+  /// are omitted, so that cycles never increase with memory.
+  Result<std::optional<Scheduled>> largest_in_order(const std::vector<const Point*>& points) {
+    double larger = 0;  // cycles of the next larger schedule
+    std::optional<Scheduled> omitted;
+    for (size_t i = points.size(); i-- > 0;) {
+      const Point& point = *points[i];
+      const int64_t limit = point.bytes <= limit_ ? limit_ : point.bytes + point.bytes / 32;
+      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(point, limit));
+      if (!found) continue;
+      const bool in_order = found->timeline_cycles >= larger;
+      if (in_order) larger = found->timeline_cycles;
+      if (found->bytes > limit_) continue;
+      if (in_order) return found;
+      keep_faster(std::move(found), &omitted);
     }
-    return most;
+    return omitted;
+  }
+
+  /// Returns the exact schedule of `point` if it is at most kSlowerMax slower than the best one
+  /// in the memory of the comparison, and otherwise the one of least memory for which this is true.
+  /// In Dedicated_Sram the estimated traffic of the DRAM is added to the cycles, as in the scores.
+  Result<std::optional<Scheduled>> close_to(const Point& point, const Point& reference) {
+    const int64_t memory = scheduler_.compared_memory(reference, limit_);
+    std::vector<const Point*> points = {&point, &reference};
+    double least = std::min(point.found.score, reference.found.score);
+    for (const Point& other : scheduler_.choices()) {
+      if (other.bytes > memory) break;
+      least = std::min(least, other.found.score);
+      if (other.bytes != point.bytes && other.bytes != reference.bytes) points.push_back(&other);
+    }
+    struct Exact {
+      Scheduled schedule;
+      double cost = 0;
+    };
+    std::vector<Exact> exact;
+    double best = std::numeric_limits<double>::infinity();
+    for (const Point* at : points) {
+      if (at != &point && at->found.score > kCompared * least) continue;
+      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(*at, limit_));
+      if (!found) continue;
+      const double cost = found->timeline_cycles + at->found.score - at->found.cycles;
+      best = std::min(best, cost);
+      exact.push_back({std::move(*found), cost});
+    }
+    std::optional<Scheduled> result;
+    for (Exact& one : exact) {
+      if (one.cost > kSlowerMax * best) continue;
+      if (result && one.schedule.bytes >= result->bytes) continue;
+      const bool usual = &one == &exact.front();
+      result = std::move(one.schedule);
+      if (usual) break;
+    }
+    return result;
   }
 
  private:

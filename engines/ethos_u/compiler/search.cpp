@@ -314,9 +314,7 @@ std::vector<double> Search::step_cycles(const Draft& draft,
     const OpDraft& one = draft.ops[static_cast<size_t>(step.op)];
     const Piece& piece = *piece_of[static_cast<size_t>(step.op)];
     if (step.kind == Step::Kind::kOpDma) {
-      const int64_t bytes = network_.use(op.ofm.tensor).bytes;
-      cycles.push_back(copy(bytes));
-      *traffic_cycles += costs_.copy_traffic(bytes);
+      cycles.push_back(copy(network_.use(op.ofm.tensor).bytes));
       continue;
     }
     int64_t channels = op.ofm.shape.c;
