@@ -89,14 +89,20 @@ class Scheduler {
   /// needs fewer cycles than the one before it.
   const std::vector<Point>& front() {
     if (!front_.empty()) return front_;
-    std::vector<Point> fine = curve();
-    const std::vector<int64_t> coarse = budgets();
-    for (size_t i = 1; i < coarse.size(); ++i) divide(coarse[i - 1], coarse[i], &fine);
-    for (Point& point : fine) {
+    for (const Point& point : fine_curve()) {
       const bool faster = front_.empty() || point.found.cycles < front_.back().found.cycles;
-      if (faster) front_.push_back(std::move(point));
+      if (faster) front_.push_back(point);
     }
     return front_;
+  }
+
+  /// Returns the schedules of curve() and of budgets between its budgets.
+  const std::vector<Point>& fine_curve() {
+    if (!fine_.empty()) return fine_;
+    fine_ = curve();
+    const std::vector<int64_t> coarse = budgets();
+    for (size_t i = 1; i < coarse.size(); ++i) divide(coarse[i - 1], coarse[i], &fine_);
+    return fine_;
   }
 
   /// Returns the Pareto-optimal schedules of curve() in bytes and cycles.
@@ -417,7 +423,7 @@ class Scheduler {
   const Search* plain_ = nullptr;
   const Search* cascading_ = nullptr;
   std::map<std::pair<std::vector<bool>, bool>, const Search*> dedicated_;
-  std::vector<Point> curve_, front_;
+  std::vector<Point> curve_, fine_, front_;
 };
 
 /// Compares exact schedules of one program.
@@ -445,23 +451,18 @@ class Finisher {
   }
 
   /// Returns the exact schedule with the fewest cycles within the limit. The points do not depend on
-  /// the limit, so a larger limit never gives more cycles. Points whose estimate differs much from
+  /// the limit, so a larger limit never gives more cycles. Points whose estimate is much slower than
   /// the best one within the limit are not compared.
   Result<std::optional<Scheduled>> fastest() {
+    if (scheduler_.dedicated()) return largest_in_order();
     double least = std::numeric_limits<double>::infinity();
     for (const Point& point : scheduler_.front()) {
-      if (point.bytes <= limit_) least = std::min(least, point.found.cycles);
-    }
-    std::vector<const Point*> points;
-    for (const Point& point : scheduler_.front()) {
-      const bool near = point.found.cycles <= kCompared * least &&
-                        point.found.cycles >= least / kCompared;
-      if (near && (point.bytes <= limit_ || scheduler_.dedicated())) points.push_back(&point);
+      if (point.bytes <= limit_) least = point.found.cycles;
     }
     std::optional<Scheduled> result;
-    if (scheduler_.dedicated()) return largest_in_order(points);
-    for (const Point* point : points) {
-      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(*point, limit_));
+    for (const Point& point : scheduler_.front()) {
+      if (point.bytes > limit_ || point.found.cycles > kCompared * least) continue;
+      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(point, limit_));
       keep_faster(std::move(found), &result);
     }
     return result;
@@ -469,22 +470,19 @@ class Finisher {
 
   /// In Dedicated_Sram more memory means less traffic of the DRAM, which the cycles alone do not
   /// show. Returns the largest schedule within the limit. Schedules that are faster than a larger one
-  /// are omitted, so that cycles never increase with memory.
-  Result<std::optional<Scheduled>> largest_in_order(const std::vector<const Point*>& points) {
+  /// are omitted, so that cycles never increase with memory. The result for a point does not depend
+  /// on the limit.
+  Result<std::optional<Scheduled>> largest_in_order() {
+    const std::vector<Point>& points = scheduler_.fine_curve();
     double larger = 0;  // cycles of the next larger schedule
-    std::optional<Scheduled> omitted;
     for (size_t i = points.size(); i-- > 0;) {
-      const Point& point = *points[i];
-      const int64_t limit = point.bytes <= limit_ ? limit_ : point.bytes + point.bytes / 32;
-      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(point, limit));
-      if (!found) continue;
-      const bool in_order = found->timeline_cycles >= larger;
-      if (in_order) larger = found->timeline_cycles;
-      if (found->bytes > limit_) continue;
-      if (in_order) return found;
-      keep_faster(std::move(found), &omitted);
+      const int64_t most = points[i].bytes + points[i].bytes / 32;
+      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(points[i], most));
+      if (!found || found->timeline_cycles < larger) continue;
+      larger = found->timeline_cycles;
+      if (found->bytes <= limit_) return found;
     }
-    return omitted;
+    return std::optional<Scheduled>();
   }
 
   /// Returns the exact schedule of `point` if it is at most kSlowerMax slower than the best one
