@@ -482,7 +482,10 @@ class Finisher {
       larger = found->timeline_cycles;
       if (found->bytes <= limit_) return found;
     }
-    return std::optional<Scheduled>();
+    // The exact sizes exceed the limit: the smallest schedule, without the copies that do not fit.
+    const bool fits = !points.empty() && points.front().bytes <= limit_;
+    return fits ? scheduler_.finish(points.front(), limit_)
+                : Result<std::optional<Scheduled>>(std::optional<Scheduled>());
   }
 
   /// Returns the exact schedule of `point` if it is at most kSlowerMax slower than the best one
