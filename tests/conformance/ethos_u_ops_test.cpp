@@ -225,16 +225,18 @@ TEST_P(EthosUOps, AverageWithPaddedRowsInCascade) {
   }
 }
 
-/// The U85 writes a permuted result with a transposed OFM, and needs no copy of it. The others copy.
+/// The U85 writes a permuted result with a transposed OFM, without a copy. The others copy it.
 TEST_P(EthosUOps, PermutedResultsAreWrittenTransposed) {
   using thimble::ethos_u::Transpose;
   const bool u85 = GetParam().generation == thimble::ethos_u::Generation::kU85;
   std::set<Transpose> used;
-  for (const char* const output : {"%y: i8[1,24,10,18] order(0,1,2,3) = permute(%b) {dims=[0,1,2,3]}",
-                                   "%y: i8[1,10,24,18] = permute(%b) {dims=[0,2,1,3]}",
-                                   "%y: i8[1,18,24,10] = permute(%b) {dims=[0,3,1,2]}",
-                                   "%y: i8[1,24,18,10] order(0,1,2,3) = permute(%b) {dims=[0,1,3,2]}",
-                                   "%y: i8[1,18,10,24] = permute(%b) {dims=[0,3,2,1]}"}) {
+  for (const char* const output : {
+           "%y: i8[1,24,10,18] order(0,1,2,3) = permute(%b) {dims=[0,1,2,3]}",
+           "%y: i8[1,10,24,18] = permute(%b) {dims=[0,2,1,3]}",
+           "%y: i8[1,18,24,10] = permute(%b) {dims=[0,3,1,2]}",
+           "%y: i8[1,24,18,10] order(0,1,2,3) = permute(%b) {dims=[0,1,3,2]}",
+           "%y: i8[1,18,10,24] = permute(%b) {dims=[0,3,2,1]}",
+       }) {
     const std::string text = std::string(R"(graph @forward {
       input %x: i8[1,24,10,18] order(0,2,3,1)
       %a: i8[1,24,10,18] order(0,2,3,1) = max_pool2d(%x)

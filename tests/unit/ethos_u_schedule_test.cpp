@@ -137,7 +137,8 @@ TEST(EthosUSchedule, MoreMemoryIsNeverSlower) {
     double before = std::numeric_limits<double>::infinity(), first = 0;
     // In Dedicated_Sram the smallest budgets are met by a schedule that is not one of the compared.
     const bool dedicated = one.mode == MemoryMode::kDedicatedSram;
-    for (double budget = dedicated ? 1.5 * least : least; budget < 1.3 * static_cast<double>(points->back().sram_bytes);
+    const double most = 1.3 * static_cast<double>(points->back().sram_bytes);
+    for (double budget = dedicated ? 1.5 * least : least; budget < most;
          budget *= std::max(step, 1.05)) {
       options.sram_bytes = static_cast<int64_t>(budget);
       const auto blob = compile(program, options);

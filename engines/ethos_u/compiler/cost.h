@@ -50,8 +50,8 @@ struct KernelCost {
 /// Returns the cycles of a copy that overlaps with no kernel.
 [[nodiscard]] double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes);
 
-/// U85: returns the cycles of a copy from the external memory if they are limited by its latency and
-/// the bursts that may be outstanding; 0 on the others.
+/// U85: returns the cycles of a copy from the external memory if they are limited by its latency
+/// and the bursts that may be outstanding; 0 on the others.
 [[nodiscard]] double waiting_copy_cycles(const Config& config, const System& system, int64_t bytes);
 
 struct Choice {

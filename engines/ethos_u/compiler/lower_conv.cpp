@@ -210,8 +210,8 @@ Weights insert_zero_weights(const Weights& weights, int64_t kernel_h, int64_t ke
   return result;
 }
 
-/// Returns the same convolution with height and width exchanged. A kernel may be wider than high, and
-/// the elements of a row are dense if the image is a single column.
+/// Returns the same convolution with height and width exchanged. A kernel may be wider than high,
+/// and the elements of a row are dense if the image is a single column.
 ConvJob with_exchanged_axes(ConvJob job) {
   for (View* view : {&job.x, &job.y}) {
     std::swap(view->shape[2], view->shape[3]);

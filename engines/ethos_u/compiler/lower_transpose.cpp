@@ -1,7 +1,7 @@
 // Transposed outputs of the U85: the hardware writes an operation's result with exchanged axes.
 //
-// A copy between memories that are dense along different axes, such as NCHW to NHWC, otherwise moves
-// one element per position of a block. Here it is one operation that reads along the axis that is
+// A copy between memories that are dense along different axes, such as NCHW to NHWC, otherwise
+// moves one element per position of a block. Here it is one operation that reads along the axis that is
 // dense in the source, and writes along the axis that is dense in the destination. If the source is
 // the result of a convolution or pool that nothing else reads, that operation writes the transposed
 // result itself, and the copy is omitted.
@@ -55,8 +55,8 @@ std::optional<CopyAxes> transposed_axes(const View& to, const View& from) {
   return fits && count <= kLoopsMax ? std::optional(result) : std::nullopt;
 }
 
-/// Returns the transposition that writes the operand: its innermost axis in memory has stride 1, and
-/// of the two others the one with the larger stride is the outer one.
+/// Returns the transposition that writes the operand: its innermost axis in memory has stride 1,
+/// and of the two others the one with the larger stride is the outer one.
 Transpose transposition_of(const Operand& ofm) {
   if (ofm.shape.c == 1 || ofm.stride_c == 1) return Transpose::kHwc;
   if (ofm.shape.w > 1 && ofm.stride_w == 1) {

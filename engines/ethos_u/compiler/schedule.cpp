@@ -237,8 +237,8 @@ class Scheduler {
   /// Returns the memory whose schedules the default is compared with.
   int64_t compared_memory(const Point& reference, int64_t memory) {
     if (dedicated()) return reference.bytes;
-    return options_.compares_in_memory() ? memory
-                                         : std::max(reference.bytes, std::min(memory, tensor_bytes()));
+    if (options_.compares_in_memory()) return memory;
+    return std::max(reference.bytes, std::min(memory, tensor_bytes()));
   }
 
   [[nodiscard]] bool dedicated() const { return options_.mode == MemoryMode::kDedicatedSram; }
@@ -450,9 +450,9 @@ class Finisher {
     return result;
   }
 
-  /// Returns the exact schedule with the fewest cycles within the limit. The points do not depend on
-  /// the limit, so a larger limit never gives more cycles. Points whose estimate is much slower than
-  /// the best one within the limit are not compared.
+  /// Returns the exact schedule with the fewest cycles within the limit. The points do not depend
+  /// on the limit, so a larger limit never gives more cycles. Points whose estimate is much slower
+  /// than the best one within the limit are not compared.
   Result<std::optional<Scheduled>> fastest() {
     if (scheduler_.dedicated()) return largest_in_order();
     double least = std::numeric_limits<double>::infinity();
@@ -469,8 +469,8 @@ class Finisher {
   }
 
   /// In Dedicated_Sram more memory means less traffic of the DRAM, which the cycles alone do not
-  /// show. Returns the largest schedule within the limit. Schedules that are faster than a larger one
-  /// are omitted, so that cycles never increase with memory. The result for a point does not depend
+  /// show. Returns the largest schedule within the limit. Schedules that are faster than a larger
+  /// one are omitted, so that cycles never increase with memory. The result for a point does not depend
   /// on the limit.
   Result<std::optional<Scheduled>> largest_in_order() {
     const std::vector<Point>& points = scheduler_.fine_curve();
