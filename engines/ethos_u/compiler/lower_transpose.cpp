@@ -1,10 +1,10 @@
 // Transposed outputs of the U85: the hardware writes an operation's result with exchanged axes.
 //
 // A copy between memories that are dense along different axes, such as NCHW to NHWC, otherwise
-// moves one element per position of a block. Here it is one operation that reads along the axis that is
-// dense in the source, and writes along the axis that is dense in the destination. If the source is
-// the result of a convolution or pool that nothing else reads, that operation writes the transposed
-// result itself, and the copy is omitted.
+// moves one element per position of a block. Here it is one operation that reads along the axis
+// that is dense in the source, and writes along the axis that is dense in the destination. If the
+// source is the result of a convolution or pool that nothing else reads, that operation writes the
+// transposed result itself, and the copy is omitted.
 
 #include <algorithm>
 #include <numeric>

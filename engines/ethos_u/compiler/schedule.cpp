@@ -470,8 +470,8 @@ class Finisher {
 
   /// In Dedicated_Sram more memory means less traffic of the DRAM, which the cycles alone do not
   /// show. Returns the largest schedule within the limit. Schedules that are faster than a larger
-  /// one are omitted, so that cycles never increase with memory. The result for a point does not depend
-  /// on the limit.
+  /// one are omitted, so that cycles never increase with memory. The result for a point does not
+  /// depend on the limit.
   Result<std::optional<Scheduled>> largest_in_order() {
     const std::vector<Point>& points = scheduler_.fine_curve();
     double larger = 0;  // cycles of the next larger schedule
