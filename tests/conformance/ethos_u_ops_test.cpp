@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "engines/ethos_u/compiler/compile.h"
@@ -222,6 +223,43 @@ TEST_P(EthosUOps, AverageWithPaddedRowsInCascade) {
       EXPECT_EQ(outcome.message, "") << text;
     }
   }
+}
+
+/// The U85 writes a permuted result with a transposed OFM, without a copy. The others copy it.
+TEST_P(EthosUOps, PermutedResultsAreWrittenTransposed) {
+  using thimble::ethos_u::Transpose;
+  const bool u85 = GetParam().generation == thimble::ethos_u::Generation::kU85;
+  std::set<Transpose> used;
+  for (const char* const output : {
+           "%y: i8[1,24,10,18] order(0,1,2,3) = permute(%b) {dims=[0,1,2,3]}",
+           "%y: i8[1,10,24,18] = permute(%b) {dims=[0,2,1,3]}",
+           "%y: i8[1,18,24,10] = permute(%b) {dims=[0,3,1,2]}",
+           "%y: i8[1,24,18,10] order(0,1,2,3) = permute(%b) {dims=[0,1,3,2]}",
+           "%y: i8[1,18,10,24] = permute(%b) {dims=[0,3,2,1]}",
+       }) {
+    const std::string text = std::string(R"(graph @forward {
+      input %x: i8[1,24,10,18] order(0,2,3,1)
+      %a: i8[1,24,10,18] order(0,2,3,1) = max_pool2d(%x)
+        {kernel=[3,3], stride=[1,1], padding=[1,1,1,1], dilation=[1,1]}
+      %b: i8[1,24,10,18] order(0,2,3,1) = max_pool2d(%a)
+        {kernel=[1,3], stride=[1,1], padding=[0,1,0,1], dilation=[1,1]}
+      )") + output + "\noutput %y }";
+    const auto graph = ir::parse(text, "case");
+    ASSERT_TRUE(graph.ok()) << graph.error().message;
+    const auto program = engine::ethos_u::lower(*graph, GetParam());
+    ASSERT_TRUE(program.ok()) << program.error().message;
+    EXPECT_TRUE(!u85 || program->ops.size() == 2U) << output;
+    used.insert(program->ops.back().transpose);
+    for (const auto mode : {engine::ethos_u::MemoryMode::kSharedSram,
+                            engine::ethos_u::MemoryMode::kDedicatedSram}) {
+      engine::ethos_u::ScheduleOptions options;
+      options.mode = mode;
+      const test::Outcome outcome = test::run_subgraph(*graph, GetParam(), 3, options);
+      EXPECT_FALSE(outcome.refused) << output << ": " << outcome.message;
+      EXPECT_EQ(outcome.message, "") << output;
+    }
+  }
+  EXPECT_EQ(used.size(), u85 ? 5U : 1U);
 }
 
 /// An expand repeats rows without a copy; a norm reads each row several times.

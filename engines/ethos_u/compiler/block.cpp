@@ -226,6 +226,9 @@ OpShape shape_of(const NpuOp& op) {
   if (op.kind != NpuOpKind::kElementwise && op.kind != NpuOpKind::kResize) shape.window = op.window;
   shape.upscale = op.upscale;
   shape.table = op.table.kind != Table::Kind::kNone && !op.table.content.empty();
+  shape.transposed = op.transpose != Transpose::kHwc;
+  shape.swapped = op.transpose == Transpose::kWch || op.transpose == Transpose::kCwh ||
+                  op.transpose == Transpose::kWhc;
   shape.wide_accumulator = op.wide_accumulator;
   if (op.resize_steps) {
     shape.resize_n = op.resize_steps->n_w;

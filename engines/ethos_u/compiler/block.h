@@ -33,6 +33,8 @@ struct OpShape {
   Window window;
   Upscale upscale = Upscale::kNone;
   bool table = false;
+  /// U85: the OFM's axes have another order in memory; `swapped`: its innermost axis is the height.
+  bool transposed = false, swapped = false;
   bool wide_accumulator = false;
   bool sparse = false;  // U85: 2:4 weights, half the steps
   int fast_rate = 0;    // U85: weights a cycle of the fast format; 0 = the standard one

@@ -34,6 +34,8 @@ OperandStorage BlockChooser::storage(int op, const OpMemories& memories) const {
   storage.weights = memories.weights;
   storage.ifm_format = network_.use(from.ifm.tensor).format;
   storage.ofm_format = network_.use(from.ofm.tensor).format;
+  storage.ifm_dense = from.ifm.shape.w == 1 || from.ifm.stride_w == from.ifm.shape.c;
+  storage.ofm_dense = from.ofm.shape.w == 1 || from.ofm.stride_w == from.ofm.shape.c;
   if (from.ifm2) storage.ifm2_format = network_.use(from.ifm2->tensor).format;
   return storage;
 }

@@ -28,6 +28,13 @@ constexpr double kExposedShare = 0.7;
 constexpr double kRecordBursts = 2, kMapBursts = 16, kManyMapBursts = 32, kBurstShare = 0.8;
 constexpr int64_t kRecordBytes = 10;
 
+/// Returns the cycles to read bytes of the external memory with `bursts` outstanding bursts.
+double waited_cycles(const System& system, double bytes, double bursts) {
+  const MemoryTiming& memory = system.external;
+  return bytes / std::min(memory.bytes_per_cycle,
+                          kBurstShare * bursts * memory.burst / memory.read_latency);
+}
+
 class Model {
  public:
   Model(const Config& config, const System& system, const OpShape& shape, const Block& block,
@@ -134,7 +141,8 @@ class Model {
           cycles = shape_.ofm_bits == 32 ? row.binary32 : row.narrowed32;
         }
       }
-      return shape_.table ? std::max(cycles, row.table) : cycles;
+      const double moved = shape_.swapped ? 2 * row.table : row.table;
+      return shape_.table || shape_.transposed ? std::max(cycles, moved) : cycles;
     }
     const auto& row = *find_row(kOutputCycles556, config_.name);
     double cycles = row.other;
@@ -159,12 +167,13 @@ class Model {
 
   /// Returns the bytes for which the memory is busy, including the waste of short bursts.
   [[nodiscard]] double transfer(bool reading, Memory memory, Format format, int bits,
-                                const Shape4& block, const Shape4& map, double elements) const {
+                                const Shape4& block, const Shape4& map, double elements,
+                                bool dense = true) const {
     const int64_t bytes = bits / 8;
     int64_t burst = 0;
     if (format == Format::kNhcwb16) {
       burst = 16 * bytes * block.w;
-    } else if (map.c * bytes == block.c && (reading || block.c <= 16)) {
+    } else if (dense && map.c * bytes == block.c && (reading || block.c <= 16)) {
       burst = bytes * block.w * block.c;
     } else {
       burst = bytes * block.c;
@@ -183,14 +192,15 @@ class Model {
     const MemoryTiming& memory = timing(system_, storage_.ifm);
     const auto elements = static_cast<double>(ifm_block().elements());
     return memory.read_latency + transfer(true, storage_.ifm, storage_.ifm_format, shape_.ifm_bits,
-                                          ifm_block(), shape_.ifm, elements) /
+                                          ifm_block(), shape_.ifm, elements, storage_.ifm_dense) /
                                      memory.bytes_per_cycle;
   }
   [[nodiscard]] double write_block() const {
     const MemoryTiming& memory = timing(system_, storage_.ofm);
     const auto elements = static_cast<double>(ofm_block().elements());
     return memory.write_latency + transfer(false, storage_.ofm, storage_.ofm_format,
-                                           shape_.ofm_bits, ofm_block(), shape_.ofm, elements) /
+                                           shape_.ofm_bits, ofm_block(), shape_.ofm, elements,
+                                           storage_.ofm_dense) /
                                       memory.bytes_per_cycle;
   }
 
@@ -230,11 +240,13 @@ class Model {
            kExposedShare * (read_block() + write_block());
   }
 
-  /// Returns the cycles to read bytes of the external memory with `bursts` outstanding bursts.
   [[nodiscard]] double waited(double bytes, double bursts) const {
-    const MemoryTiming& memory = system_.external;
-    return bytes / std::min(memory.bytes_per_cycle,
-                            kBurstShare * bursts * memory.burst / memory.read_latency);
+    return waited_cycles(system_, bytes, bursts);
+  }
+
+  /// Returns the outstanding bursts of the weight reader.
+  [[nodiscard]] double weight_bursts() const {
+    return config_.macs <= 256 ? 16 : config_.macs == 512 ? 32 : 48;
   }
 
   [[nodiscard]] double latency_penalty() const {
@@ -245,11 +257,18 @@ class Model {
     if (shape_.kind == NpuOpKind::kConv || shape_.kind == NpuOpKind::kDepthwise) {
       const int64_t records = across * kRecordBytes * round_up(shape_.ofm.c, 16);
       cycles += waited(static_cast<double>(records), kRecordBursts);
+      if (storage_.weights == Memory::kExternal) {
+        const int64_t bytes = across * storage_.weight_bytes;
+        cycles = std::max(cycles, waited(static_cast<double>(bytes), weight_bursts()));
+      }
     }
     if (storage_.ifm == Memory::kExternal && storage_.ifm_format == Format::kNhwc) {
       const bool every_depth = shape_.kind == NpuOpKind::kConv || shape_.is_reduce_sum();
       const int64_t deep = every_depth ? divide_up(shape_.ofm.c, d_) : 1;
-      const int64_t bytes = ifm_h_ * ifm_w_ * shape_.ifm.c * across * deep * shape_.ifm_bits / 8;
+      const int64_t pieces =
+          divide_up(shape_.window.kernel_h, 8) * divide_up(shape_.window.kernel_w, 8);
+      const int64_t elements = ifm_h_ * ifm_w_ * shape_.ifm.c * pieces * across * deep;
+      const int64_t bytes = elements * shape_.ifm_bits / 8;
       const int64_t burst = system_.external.burst;
       const int64_t run = std::clamp<int64_t>(block_.ifm_d * shape_.ifm_bits / 8, 1, burst);
       const int64_t burst_bytes = bytes * burst / run;
@@ -283,7 +302,8 @@ class Model {
       const int64_t elements = ifm_h_ * ifm_w_ * depth(storage_.ifm_format, shape_.ifm.c) * pieces *
                                across * (every_depth ? deep : 1);
       add(storage_.ifm, transfer(true, storage_.ifm, storage_.ifm_format, shape_.ifm_bits,
-                                 ifm_block(), shape_.ifm, static_cast<double>(elements)));
+                                 ifm_block(), shape_.ifm, static_cast<double>(elements),
+                                 storage_.ifm_dense));
       if (shape_.dynamic_weights) {
         const int64_t bytes = shape_.ifm2.elements() * across * shape_.ifm_bits / 8;
         add(storage_.ifm2, static_cast<double>(bytes));
@@ -293,7 +313,7 @@ class Model {
     const auto written =
         static_cast<double>(shape_.ofm.h * shape_.ofm.w * depth(storage_.ofm_format, shape_.ofm.c));
     add(storage_.ofm, transfer(false, storage_.ofm, storage_.ofm_format, shape_.ofm_bits,
-                               ofm_block(), shape_.ofm, written));
+                               ofm_block(), shape_.ofm, written, storage_.ofm_dense));
   }
 
   const Config& config_;
@@ -323,6 +343,15 @@ double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes) 
   const auto size = static_cast<double>(bytes);
   return std::max(size / source.bytes_per_cycle + source.read_latency,
                   size / destination.bytes_per_cycle + destination.write_latency);
+}
+
+double waiting_copy_cycles(const Config& config, const System& system, int64_t bytes) {
+  if (config.generation != Generation::kU85) return 0;
+  const double bursts = config.macs == 128   ? 8
+                        : config.macs == 256 ? 13
+                        : config.macs == 512 ? 16
+                                             : 32;
+  return waited_cycles(system, static_cast<double>(bytes), bursts);
 }
 
 std::optional<Choice> choose_block(const Config& config, const System& system, const OpShape& shape,

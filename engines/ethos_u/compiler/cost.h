@@ -28,6 +28,8 @@ struct OperandStorage {
   Memory weights = Memory::kExternal;
   int64_t weight_bytes = 0;  // encoded, including scales; of the kernel's channels
   auto operator<=>(const OperandStorage&) const = default;
+  /// False: the pixels of the operand are not adjacent in memory (NHWC).
+  bool ifm_dense = true, ofm_dense = true;
 };
 
 struct KernelCost {
@@ -47,6 +49,10 @@ struct KernelCost {
 
 /// Returns the cycles of a copy that overlaps with no kernel.
 [[nodiscard]] double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes);
+
+/// U85: returns the cycles of a copy from the external memory if they are limited by its latency
+/// and the bursts that may be outstanding; 0 on the others.
+[[nodiscard]] double waiting_copy_cycles(const Config& config, const System& system, int64_t bytes);
 
 struct Choice {
   Block block;

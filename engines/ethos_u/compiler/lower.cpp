@@ -341,8 +341,7 @@ Status Lowering::lower_op(const ir::Op& op) {
   THIMBLE_TRY(View view, (this->*handler)(op));
   const std::optional<View>& place = places_[static_cast<size_t>(op.output)];
   const bool there =
-      !place || nearest_x2_one_axis_.contains(op.output) ||
-      (place->tensor == view.tensor && place->offset == view.offset && place->steps == view.steps);
+      !place || nearest_x2_one_axis_.contains(op.output) || same_place(*place, view);
   std::vector<size_t>& writers = writers_[static_cast<size_t>(op.output)];
   for (const size_t i : pushed_) {
     const bool writes = program_.ops[i].ofm.tensor == view.tensor;
@@ -455,6 +454,7 @@ Result<NpuProgram> Lowering::run() {
   }
   ir_op_ = static_cast<int>(graph_.ops().size()) - 1;
   THIMBLE_CHECK(finish_outputs());
+  fuse_transpositions(&program_);
   drop_unused();
   mark_linear();
   return std::move(program_);

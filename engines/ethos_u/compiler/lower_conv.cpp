@@ -210,6 +210,36 @@ Weights insert_zero_weights(const Weights& weights, int64_t kernel_h, int64_t ke
   return result;
 }
 
+/// Returns the same convolution with height and width exchanged. A kernel may be wider than high,
+/// and the elements of a row are dense if the image is a single column.
+ConvJob with_exchanged_axes(ConvJob job) {
+  for (View* view : {&job.x, &job.y}) {
+    std::swap(view->shape[2], view->shape[3]);
+    std::swap(view->steps[2], view->steps[3]);
+  }
+  Window& w = job.window;
+  std::swap(w.kernel_h, w.kernel_w);
+  std::swap(w.stride_h, w.stride_w);
+  std::swap(w.dilation_h, w.dilation_w);
+  std::swap(w.pad_top, w.pad_left);
+  std::swap(w.pad_bottom, w.pad_right);
+  const Weights from = job.weights;
+  Weights& to = job.weights;
+  std::swap(to.kernel_h, to.kernel_w);
+  size_t at = 0;
+  for (int64_t o = 0; o < to.out; ++o) {
+    for (int64_t ky = 0; ky < to.kernel_h; ++ky) {
+      for (int64_t kx = 0; kx < to.kernel_w; ++kx) {
+        for (int64_t i = 0; i < to.in; ++i) {
+          const int64_t source = ((o * from.kernel_h + kx) * from.kernel_w + ky) * from.in + i;
+          to.values[at++] = from.values[static_cast<size_t>(source)];
+        }
+      }
+    }
+  }
+  return job;
+}
+
 }  // namespace
 
 Status Lowering::legalized_conv(ConvJob job) {
@@ -222,6 +252,11 @@ Status Lowering::legalized_conv(ConvJob job) {
   fit_dilation(&window.kernel_w, &window.dilation_w, &step_w);
   const int64_t height = (window.kernel_h - 1) * window.dilation_h + 1;
   const int64_t width = (window.kernel_w - 1) * window.dilation_w + 1;
+  const bool column = job.x.shape[3] == 1 && job.y.shape[3] == 1;
+  if ((height > kKernelHeightMax && width <= kKernelHeightMax) ||
+      (window.stride_h > kStrideMax && column)) {
+    return legalized_conv(with_exchanged_axes(original));
+  }
   if (height > kKernelHeightMax || height * width > kKernelAreaMax ||
       window.stride_h > kStrideMax || window.stride_w > kStrideMax) {
     return im2col_conv(original);

@@ -183,6 +183,8 @@ Status Lowering::copy(const View& to, const View& from) {
       return copy_channels(to, from, channels->axes, channels->rows);
     }
   }
+  THIMBLE_TRY(const bool transposed, copy_transposed(to, from));
+  if (transposed) return ok();
   NpuOp op = op_of(NpuOpKind::kPool);
   op.pool = PoolMode::kAverage;
   if (to.element.bits == 32) return each(op, bytes_view(to), bytes_view(from));

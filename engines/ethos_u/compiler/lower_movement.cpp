@@ -11,18 +11,6 @@ namespace thimble::engine::ethos_u {
 
 using ir::OpKind;
 
-namespace {
-
-bool same_place(const View& a, const View& b) {
-  if (a.tensor != b.tensor || a.offset != b.offset || a.shape != b.shape) return false;
-  for (size_t i = 0; i < a.rank(); ++i) {
-    if (a.shape[i] > 1 && a.steps[i] != b.steps[i]) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
 Result<View> Lowering::copied(const ir::Op& op) {
   return read(op.inputs[0]);
 }

@@ -101,6 +101,9 @@ class Lowering {
   Status copy(const View& to, const View& from);
   Status copy_channels(const View& to, const View& from, const std::vector<Axis>& axes,
                        const std::vector<Axis>& rows);
+  /// Copies with a transposed OFM. Returns false if the hardware or the axes do not allow it
+  /// (lower_transpose.cpp).
+  Result<bool> copy_transposed(const View& to, const View& from);
   Status fill(const View& to, int64_t code);
   /// Returns `view` if dimension `dim` has stride 1, otherwise a copy in which it has.
   Result<View> with_inner(const View& view, size_t dim);
@@ -211,5 +214,8 @@ class Lowering {
   std::vector<int> constants_;
   int ir_op_ = -1;
 };
+
+/// Omits transposed copies whose source an operation can write transposed.
+void fuse_transpositions(NpuProgram* program);
 
 }  // namespace thimble::engine::ethos_u

@@ -25,6 +25,7 @@ namespace thimble::engine::ethos_u {
 using thimble::ethos_u::ElementwiseMode;
 using thimble::ethos_u::PoolMode;
 using thimble::ethos_u::ResizeMode;
+using thimble::ethos_u::Transpose;
 using thimble::ethos_u::Upscale;
 
 struct Shape4 {
@@ -148,6 +149,9 @@ struct NpuOp {
   Table table;
   bool wide_accumulator = false;                      // 40 or 48 bits
   bool negate_axis_h = false, negate_axis_w = false;  // U85: reverse
+  /// U85: order of the OFM's axes in memory. The OFM's shape and strides are those of the
+  /// operation's axes; the innermost axis in memory has stride 1.
+  Transpose transpose = Transpose::kHwc;
   /// RESIZE of the U85: numerators and denominators of a step, and the start offset.
   struct ResizeSteps {
     int64_t n_h = 1, d_h = 1, offset_h = 0, n_w = 1, d_w = 1, offset_w = 0;

@@ -59,7 +59,8 @@ std::string op_text(const NpuOp& op) {
       return "DEPTHWISE" + window_text(op.window) + table;
     case NpuOpKind::kPool: {
       const bool copies = op.window.kernel_h == 1 && op.window.kernel_w == 1 &&
-                          (op.pool == PoolMode::kAverage || op.pool == PoolMode::kNone);
+                          (op.pool == PoolMode::kAverage || op.pool == PoolMode::kNone ||
+                           op.transpose != thimble::ethos_u::Transpose::kHwc);
       if (copies) return table.empty() ? "COPY" : "LUT";
       return fmt::format("POOL {}{}{}", pool_text(op.pool), window_text(op.window), table);
     }

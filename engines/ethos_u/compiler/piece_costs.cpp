@@ -21,6 +21,16 @@ double PieceCosts::traffic(const KernelCost& cost) const {
   return kTraffic * cost.external + std::max(0.0, cost.latency_penalty - cost.cycles());
 }
 
+double PieceCosts::copy_traffic(int64_t bytes) const {
+  if (options_.mode != MemoryMode::kDedicatedSram) return 0;
+  return kTraffic * static_cast<double>(bytes) / chooser_.system().external.bytes_per_cycle;
+}
+
+double PieceCosts::waiting_copy(int64_t bytes) const {
+  if (options_.mode != MemoryMode::kDedicatedSram) return 0;
+  return waiting_copy_cycles(chooser_.config(), chooser_.system(), bytes);
+}
+
 PieceCosts::Piece* PieceCosts::find(int first, int end, int64_t tile_rows) {
   const auto [at, added] = pieces_.try_emplace({first, end, tile_rows});
   if (!added) return at->second ? &*at->second : nullptr;

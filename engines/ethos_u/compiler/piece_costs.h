@@ -57,6 +57,10 @@ class PieceCosts {
   [[nodiscard]] const PartCost& cost(Piece* piece, int first, int op, OpMemories where);
   /// Returns the additional cost of a kernel's accesses to the external memory, in cycles.
   [[nodiscard]] double traffic(const KernelCost& cost) const;
+  /// Returns the same for a copy from the external memory.
+  [[nodiscard]] double copy_traffic(int64_t bytes) const;
+  /// Returns the cycles of a copy that waits for the latency of the external memory, U85.
+  [[nodiscard]] double waiting_copy(int64_t bytes) const;
 
  private:
   void count_kernels(Piece* piece, int first, int end) const;

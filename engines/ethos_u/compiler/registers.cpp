@@ -201,8 +201,44 @@ class Writer {
     return op_.kind == NpuOpKind::kPool && op_.pool == PoolMode::kAverage && !op_.requantize.global;
   }
 
+  /// Returns the OFM in the axes of its memory.
+  [[nodiscard]] FeatureMap stored_output() const {
+    FeatureMap map = k_.ofm;
+    if (op_.transpose == Transpose::kHwc) return map;
+    struct Axis {
+      int64_t size, stride;
+    };
+    const FeatureMap& of = k_.ofm;
+    const Axis h = {of.height, of.stride_y}, w = {of.width, of.stride_x};
+    const Axis c = {of.depth, of.stride_c};
+    Axis rows = h, columns = w, inner = c;
+    switch (op_.transpose) {
+      case Transpose::kHwc:
+        break;
+      case Transpose::kWhc:
+        rows = w, columns = h;
+        break;
+      case Transpose::kHcw:
+        columns = c, inner = w;
+        break;
+      case Transpose::kWch:
+        rows = w, columns = c, inner = h;
+        break;
+      case Transpose::kChw:
+        rows = c, columns = h, inner = w;
+        break;
+      case Transpose::kCwh:
+        rows = c, inner = h;
+        break;
+    }
+    map.height = map.height0 = rows.size;
+    map.width = columns.size;
+    map.stride_y = rows.stride, map.stride_x = columns.stride, map.stride_c = inner.stride;
+    return map;
+  }
+
   Status output() {
-    write_map(kOfm, k_.ofm, &stream_);
+    write_map(kOfm, stored_output(), &stream_);
     stream_.set(Reg0::OFM_ZERO_POINT, op_.ofm.zero_point);
     stream_.set(Reg0::OFM_HEIGHT_M1, k_.rows.size() - 1);
     stream_.set(Reg0::OFM_WIDTH_M1, op_.ofm.shape.w - 1);
@@ -214,6 +250,7 @@ class Writer {
         .put("scale_mode", global_scale() ? 1 : 0);
     if (u85_) {
       precision.put("reverse", op_.negate_axis_h ? 1 : op_.negate_axis_w ? 2 : 0);
+      precision.put("transpose", static_cast<uint32_t>(op_.transpose));
       precision.put("storage", static_cast<uint32_t>(Storage::kTile2x2));
     } else {
       THIMBLE_TRY(const uint32_t round, round_556());

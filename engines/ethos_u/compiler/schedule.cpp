@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "base/size_text.h"
@@ -17,6 +18,7 @@ constexpr double kSlowerMax = 1.02;     // cycles of the default schedule, relat
 constexpr int64_t kSavingDivisor = 20;  // a smaller saving of memory is not worth the cycles
 constexpr int kMoreBudgets = 3;         // budgets tried between two budgets of the curve
 constexpr double kExactSlower = 1.002;  // of an exact schedule, relative to its estimate
+constexpr double kCompared = 1.05;      // estimated cycles of compared schedules, to the fewest
 constexpr double kFineStep = 1.02;      // between neighboring budgets of the fine curve
 constexpr double kFineStepOfScratch = 1.1;  // the same in fast scratch: more searches
 constexpr double kFineGain = 1.002;  // a smaller gain between two budgets is not divided further
@@ -87,14 +89,20 @@ class Scheduler {
   /// needs fewer cycles than the one before it.
   const std::vector<Point>& front() {
     if (!front_.empty()) return front_;
-    std::vector<Point> fine = curve();
-    const std::vector<int64_t> coarse = budgets();
-    for (size_t i = 1; i < coarse.size(); ++i) divide(coarse[i - 1], coarse[i], &fine);
-    for (Point& point : fine) {
+    for (const Point& point : fine_curve()) {
       const bool faster = front_.empty() || point.found.cycles < front_.back().found.cycles;
-      if (faster) front_.push_back(std::move(point));
+      if (faster) front_.push_back(point);
     }
     return front_;
+  }
+
+  /// Returns the schedules of curve() and of budgets between its budgets.
+  const std::vector<Point>& fine_curve() {
+    if (!fine_.empty()) return fine_;
+    fine_ = curve();
+    const std::vector<int64_t> coarse = budgets();
+    for (size_t i = 1; i < coarse.size(); ++i) divide(coarse[i - 1], coarse[i], &fine_);
+    return fine_;
   }
 
   /// Returns the Pareto-optimal schedules of curve() in bytes and cycles.
@@ -139,12 +147,13 @@ class Scheduler {
   /// the curve it tries more of them.
   Point default_schedule(const Point& fastest) {
     const auto is_close = [&](const Point& point) {
-      return point.found.score <= fastest.found.score * kSlowerMax;
+      return point.found.score <= fastest.found.score * kSlowerMax &&
+             point.found.cycles <= fastest.found.cycles * kSlowerMax;
     };
     Point result = fastest;
     const int64_t most = fastest.bytes - fastest.bytes / kSavingDivisor;
     int64_t above = most + 16, below = 0;  // bytes of a fast enough schedule, and of a slower one
-    for (const Point& point : options_.compares_in_memory() ? front() : curve()) {
+    for (const Point& point : choices()) {
       if (point.bytes > most) break;
       if (is_close(point)) {
         result = point;
@@ -204,8 +213,6 @@ class Scheduler {
       if (schedule && point.found.draft.budgeted(options_.mode) <= budget) {
         Scheduled scheduled;
         scheduled.schedule = std::move(*schedule);
-        THIMBLE_TRY(scheduled.timeline_cycles,
-                    stream_cycles(program_, scheduled.schedule, options_));
         scheduled.bytes = point.found.draft.budgeted(options_.mode);
         scheduled.cycles = static_cast<int64_t>(std::ceil(point.found.cycles));
         for (const double cycles : point.found.op_cycles) {
@@ -216,6 +223,22 @@ class Scheduler {
       point.search->replan_memory(&point.found, budget);
     }
     return std::optional<Scheduled>();
+  }
+
+  /// Sets the cycles of the schedule's stream on the timeline.
+  Status simulate(Scheduled* scheduled) {
+    THIMBLE_TRY(scheduled->timeline_cycles,
+                stream_cycles(program_, scheduled->schedule, options_));
+    return ok();
+  }
+
+  /// Returns the schedules among which the default is selected.
+  const std::vector<Point>& choices() { return dedicated() ? curve() : front(); }
+  /// Returns the memory whose schedules the default is compared with.
+  int64_t compared_memory(const Point& reference, int64_t memory) {
+    if (dedicated()) return reference.bytes;
+    if (options_.compares_in_memory()) return memory;
+    return std::max(reference.bytes, std::min(memory, tensor_bytes()));
   }
 
   [[nodiscard]] bool dedicated() const { return options_.mode == MemoryMode::kDedicatedSram; }
@@ -400,7 +423,7 @@ class Scheduler {
   const Search* plain_ = nullptr;
   const Search* cascading_ = nullptr;
   std::map<std::pair<std::vector<bool>, bool>, const Search*> dedicated_;
-  std::vector<Point> curve_, front_;
+  std::vector<Point> curve_, fine_, front_;
 };
 
 /// Compares exact schedules of one program.
@@ -411,13 +434,14 @@ class Finisher {
   /// Returns the schedule of a point with exact sizes of the weights, which may need slightly more
   /// memory than estimated. Tries budgets slightly above the point's until the exact schedule is as
   /// fast as the estimate, and returns the fastest. Nothing if no schedule fits.
-  Result<std::optional<Scheduled>> finish_near(const Point& point) {
+  Result<std::optional<Scheduled>> finish_near(const Point& point, int64_t limit) {
     std::optional<Scheduled> result;
     for (int attempt = 0; attempt < 6; ++attempt) {
       const int64_t allowed = point.bytes + point.bytes * attempt / 200;
-      if (allowed > limit_) break;
+      if (allowed > limit) break;
       THIMBLE_TRY(std::optional<Scheduled> found, scheduler_.finish(point, allowed));
       if (!found) continue;
+      THIMBLE_CHECK(scheduler_.simulate(&*found));
       const bool exact =
           static_cast<double>(found->cycles) <= std::ceil(point.found.cycles) * kExactSlower;
       keep_faster(std::move(found), &result);
@@ -426,21 +450,79 @@ class Finisher {
     return result;
   }
 
-  /// Returns the exact schedule of `point`, or of a point with more memory if the exact schedule of
-  /// `point` is more than kSlowerMax slower than that of `reference`.
-  Result<std::optional<Scheduled>> close_to(const Point& point, const Point& reference) {
-    if (point.bytes >= reference.bytes) return finish_near(point);
-    THIMBLE_TRY(std::optional<Scheduled> most, finish_near(reference));
-    if (!most) return finish_near(point);
-    THIMBLE_TRY(std::optional<Scheduled> first, finish_near(point));
-    const double limit = most->timeline_cycles * kSlowerMax;
-    if (first && first->timeline_cycles <= limit) return first;
-    for (const Point& other : scheduler_.front()) {
-      if (other.bytes <= point.bytes || other.bytes >= reference.bytes) continue;
-      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(other));
-      if (found && found->timeline_cycles <= limit && found->bytes < most->bytes) return found;
+  /// Returns the exact schedule with the fewest cycles within the limit. The points do not depend
+  /// on the limit, so a larger limit never gives more cycles. Points whose estimate is much slower
+  /// than the best one within the limit are not compared.
+  Result<std::optional<Scheduled>> fastest() {
+    if (scheduler_.dedicated()) return largest_in_order();
+    double least = std::numeric_limits<double>::infinity();
+    for (const Point& point : scheduler_.front()) {
+      if (point.bytes <= limit_) least = point.found.cycles;
     }
-    return most;
+    std::optional<Scheduled> result;
+    for (const Point& point : scheduler_.front()) {
+      if (point.bytes > limit_ || point.found.cycles > kCompared * least) continue;
+      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(point, limit_));
+      keep_faster(std::move(found), &result);
+    }
+    return result;
+  }
+
+  /// In Dedicated_Sram more memory means less traffic of the DRAM, which the cycles alone do not
+  /// show. Returns the largest schedule within the limit. Schedules that are faster than a larger
+  /// one are omitted, so that cycles never increase with memory. The result for a point does not
+  /// depend on the limit.
+  Result<std::optional<Scheduled>> largest_in_order() {
+    const std::vector<Point>& points = scheduler_.fine_curve();
+    double larger = 0;  // cycles of the next larger schedule
+    for (size_t i = points.size(); i-- > 0;) {
+      const int64_t most = points[i].bytes + points[i].bytes / 32;
+      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(points[i], most));
+      if (!found || found->timeline_cycles < larger) continue;
+      larger = found->timeline_cycles;
+      if (found->bytes <= limit_) return found;
+    }
+    // The exact sizes exceed the limit: the smallest schedule, without the copies that do not fit.
+    const bool fits = !points.empty() && points.front().bytes <= limit_;
+    return fits ? scheduler_.finish(points.front(), limit_)
+                : Result<std::optional<Scheduled>>(std::optional<Scheduled>());
+  }
+
+  /// Returns the exact schedule of `point` if it is at most kSlowerMax slower than the best one
+  /// in the memory of the comparison, and otherwise the one of least memory for which this is true.
+  /// In Dedicated_Sram the estimated traffic of the DRAM is added to the cycles, as in the scores.
+  Result<std::optional<Scheduled>> close_to(const Point& point, const Point& reference) {
+    const int64_t memory = scheduler_.compared_memory(reference, limit_);
+    std::vector<const Point*> points = {&point, &reference};
+    double least = std::min(point.found.score, reference.found.score);
+    for (const Point& other : scheduler_.choices()) {
+      if (other.bytes > memory) break;
+      least = std::min(least, other.found.score);
+      if (other.bytes != point.bytes && other.bytes != reference.bytes) points.push_back(&other);
+    }
+    struct Exact {
+      Scheduled schedule;
+      double cost = 0;
+    };
+    std::vector<Exact> exact;
+    double best = std::numeric_limits<double>::infinity();
+    for (const Point* at : points) {
+      if (at != &point && at->found.score > kCompared * least) continue;
+      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(*at, limit_));
+      if (!found) continue;
+      const double cost = found->timeline_cycles + at->found.score - at->found.cycles;
+      best = std::min(best, cost);
+      exact.push_back({std::move(*found), cost});
+    }
+    std::optional<Scheduled> result;
+    for (Exact& one : exact) {
+      if (one.cost > kSlowerMax * best) continue;
+      if (result && one.schedule.bytes >= result->bytes) continue;
+      const bool usual = &one == &exact.front();
+      result = std::move(one.schedule);
+      if (usual) break;
+    }
+    return result;
   }
 
  private:
@@ -467,10 +549,12 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
   const int64_t limit = std::min(memory, options.sram_bytes.value_or(kUnlimited));
   std::optional<Scheduled> result;
   int64_t budget = limit;
-  if (options.compares_in_memory() && !options.sram_bytes && !size) {
+  Finisher finisher(&scheduler, limit);
+  if (options.sram_bytes && !size) {
+    THIMBLE_TRY(result, finisher.fastest());
+  } else if (!size) {
     const std::optional<Point> point = scheduler.select(budget);
     if (point && point->bytes <= limit) {
-      Finisher finisher(&scheduler, limit);
       THIMBLE_TRY(result, finisher.close_to(*point, *scheduler.reference(budget)));
     }
   }

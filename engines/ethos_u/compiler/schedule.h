@@ -12,7 +12,7 @@ namespace thimble::engine::ethos_u {
 struct Scheduled {
   Schedule schedule;
   int64_t cycles = 0;          // estimate of the search
-  double timeline_cycles = 0;  // of the exact stream
+  double timeline_cycles = 0;  // of the exact stream, if it was compared with others
   int64_t bytes = 0;           // that count against the budget
   std::vector<int64_t> op_cycles;
   ParetoPoint smallest, fastest;  // ends of schedule_curve()

@@ -179,8 +179,9 @@ void Search::list_bufferable(Piece* piece) const {
     // Copies run in parallel with kernels. If a copy takes longer than its own kernel, other
     // kernels overlap about half of the excess. Nothing overlaps the first slice of the first
     // operation.
-    double cycles = part.from_sram_cycles +
-                    kExposed * std::max(0.0, copy(part.weight_bytes) - part.from_sram_cycles);
+    const double copied = std::max(copy(part.weight_bytes), costs_.waiting_copy(part.weight_bytes));
+    double cycles = part.from_sram_cycles + costs_.copy_traffic(part.weight_bytes) +
+                    kExposed * std::max(0.0, copied - part.from_sram_cycles);
     if (piece->first + static_cast<int>(i) == 0) {
       cycles += copy(std::min(part.weight_bytes, kSliceBytes));
     }
@@ -323,7 +324,9 @@ std::vector<double> Search::step_cycles(const Draft& draft,
       channels = end - one.starts[at];
     }
     if (step.kind == Step::Kind::kWeightDma) {
-      cycles.push_back(copy(one.slice_bytes[static_cast<size_t>(step.slice)]));
+      const int64_t bytes = one.slice_bytes[static_cast<size_t>(step.slice)];
+      cycles.push_back(copy(bytes));
+      *traffic_cycles += costs_.copy_traffic(bytes);
       continue;
     }
     const OpMemories where = memories(step.op, piece.first, piece.end, one.buffered);

@@ -79,6 +79,14 @@ Shape4 tensor_shape(const ir::Shape& shape, const ir::DimOrder& order) {
   return result;
 }
 
+bool same_place(const View& a, const View& b) {
+  if (a.tensor != b.tensor || a.offset != b.offset || a.shape != b.shape) return false;
+  for (size_t i = 0; i < a.rank(); ++i) {
+    if (a.shape[i] > 1 && a.steps[i] != b.steps[i]) return false;
+  }
+  return true;
+}
+
 View dense_view(int tensor, Element element, const ir::Shape& shape, const ir::DimOrder& order) {
   return {tensor, element, 0, shape, ir::strides(shape, order), 0};
 }

@@ -40,6 +40,9 @@ struct View {
 [[nodiscard]] View dense_view(int tensor, Element element, const ir::Shape& shape,
                               const ir::DimOrder& order);
 
+/// Returns true if both views are the same elements of one tensor, in the same order.
+[[nodiscard]] bool same_place(const View& a, const View& b);
+
 [[nodiscard]] View permuted_view(const View& view, std::span<const int64_t> dims);
 /// Returns the view of `count` indices of `dim`: every `step`-th from `start`.
 [[nodiscard]] View sliced_view(const View& view, size_t dim, int64_t start, int64_t count,
