@@ -34,8 +34,10 @@ inline constexpr int64_t kScalarAccLimit = int64_t{1} << 29;
 /// (int4_pair, abi/int4.h) contains the weights of channels 2k (low) and 2k + 1 (high), which are 0
 /// for a missing last channel.
 /// Scratch is 4-byte aligned. conv2d_scalar needs kScalarPixels windows of scalar_row() bytes, on
-/// Armv6-M kScalarPairRows. depthwise_scalar needs a window with one more column; if in_c and out_c
-/// differ, it needs a window with in_c channels and a window with out_c channels.
+/// Armv6-M scalar_pair_rows(). depthwise_scalar needs a window with one more column; if in_c and
+/// out_c differ, it needs a window with in_c channels and a window with out_c channels. With
+/// WindowGeometry::block_pixels of 4, the kernels of Armv6-M compute four pixels at once, which takes
+/// fewer cycles and more scratch; other kernels ignore it.
 constexpr int64_t scalar_row(int64_t weights) {
   return (weights + 3) / 4 * 4;
 }
@@ -44,9 +46,15 @@ constexpr int64_t scalar_int4_bytes(int64_t channels, int64_t weights) {
 }
 inline constexpr int64_t kScalarPixels = 3;
 inline constexpr int64_t kScalarPairRows = 5;
+inline constexpr int64_t kScalarQuadRows = 10;
+constexpr int64_t scalar_pair_rows(const WindowGeometry& g) {
+  return g.block_pixels == 4 ? kScalarQuadRows : kScalarPairRows;
+}
 constexpr int64_t scalar_depthwise_scratch(const WindowGeometry& g) {
   const int64_t taps = int64_t{g.kernel_h} * g.kernel_w;
-  return g.in_c == g.out_c ? (taps + g.kernel_h) * g.out_c : taps * (g.in_c + g.out_c);
+  const int64_t more_columns = g.block_pixels == 4 ? 3 : 1;
+  return g.in_c == g.out_c ? (taps + more_columns * g.kernel_h) * g.out_c
+                           : taps * (g.in_c + g.out_c);
 }
 
 }  // namespace thimble::abi

@@ -51,18 +51,22 @@ struct ScalarDot {
 };
 using ScalarDotProducts = void(ScalarDot* dot);
 
-/// Interleaves the bytes of two rows: each word is a plus 2^16 times b.
-using ScalarInterleave = void(void* words, const int8_t* a, const int8_t* b, uint32_t length);
+/// Interleaves the bytes of two rows: each word is a plus 2^16 times b. After each two words, `gap`
+/// bytes are left out.
+using ScalarInterleave = void(void* words, const int8_t* a, const int8_t* b, uint32_t length,
+                              uint32_t gap);
 
 /// The functions that a variant supplies. `block` computes `pixels` rows at once; length is a
 /// multiple of 4. Without `interleave`, `block` requires a count of at least 2 and may write all
-/// results except the first twice. With `interleave`, it reads two rows as words. `single` computes
+/// results except the first twice. With `interleave`, it reads two rows as words, and `quad` four
+/// rows: two words of the first two rows, then two words of the other two rows. `single` computes
 /// one row of any length.
 struct ScalarDotFunctions {
   uint32_t pixels;
   ScalarDotProducts* block;
   ScalarDotProducts* single;
   ScalarInterleave* interleave;
+  ScalarDotProducts* quad;
 };
 
 /// One pixel of a depthwise convolution: sums over all taps of x[tap][channel] * w[tap][channel].
@@ -78,13 +82,14 @@ struct ScalarTaps {
 using ScalarTapProducts = void(ScalarTaps* taps);
 
 /// The functions that a variant supplies: `any` for windows that are gathered tap by tap, `nine`
-/// for 3x3 windows, and optionally `pair`. `pair` computes two neighbouring pixels whose 3x3
-/// windows are one column apart. If `pair` exists, `nine` and `pair` read rows of taps directly
-/// from x.
+/// for 3x3 windows, and optionally `pair` or `quad`. They compute two and four neighbouring pixels
+/// whose 3x3 windows are one column apart, and read rows of taps directly from x, as does `nine` if
+/// `pair` exists.
 struct ScalarTapFunctions {
   ScalarTapProducts* any;
   ScalarTapProducts* nine;
   ScalarTapProducts* pair;
+  ScalarTapProducts* quad;
 };
 
 void run_conv2d_scalar(const ScalarDotFunctions& core, void* const* operands);

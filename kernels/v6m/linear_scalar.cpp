@@ -10,7 +10,7 @@ namespace thimble::kernels {
 namespace {
 
 void run(void* const* operands) {
-  run_linear_scalar(kV6mScalar, operands);
+  run_linear_scalar(kV6mRows, operands);
 }
 
 }  // namespace

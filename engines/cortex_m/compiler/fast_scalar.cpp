@@ -44,9 +44,14 @@ Constant pack_taps(const std::vector<Filter>& filters, int64_t y_zero_point) {
   return writer.take();
 }
 
-std::optional<KernelCall> depthwise(const ir::Graph& graph, const ir::Op& op) {
-  const std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
+std::optional<KernelCall> depthwise(const ir::Graph& graph, const ir::Op& op,
+                                    uint16_t block_pixels) {
+  std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
   if (!geometry) return {};
+  const bool nine = geometry->kernel_h == 3 && geometry->kernel_w == 3;
+  const bool neighbours = geometry->stride_w == 1 && geometry->dilation_w == 1;
+  const bool blocks = nine && neighbours && geometry->out_w >= block_pixels;
+  if (blocks && geometry->in_c == geometry->out_c) geometry->block_pixels = block_pixels;
   const std::vector<Filter> all = filters(graph, op);
   if (!all_fit(all)) return {};
   KernelCall call;
@@ -65,11 +70,16 @@ bool fits_pairs(const Filter& filter) {
   return true;
 }
 
-std::optional<KernelCall> conv2d(const ir::Graph& graph, const ir::Op& op, int64_t scratch_rows) {
-  if (is_depthwise(graph, op)) return depthwise(graph, op);
+/// Returns the number of windows that the scratch holds.
+using ScratchRows = int64_t(const abi::WindowGeometry& geometry);
+
+std::optional<KernelCall> conv2d(const ir::Graph& graph, const ir::Op& op, uint16_t block_pixels,
+                                 ScratchRows* scratch_rows) {
+  if (is_depthwise(graph, op)) return depthwise(graph, op, block_pixels);
   if (op.get(ir::attr::groups) != 1) return {};
-  const std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
+  std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
   if (!geometry) return {};
+  if (geometry->out_h * geometry->out_w >= block_pixels) geometry->block_pixels = block_pixels;
   const int64_t window = int64_t{geometry->kernel_h} * geometry->kernel_w * geometry->in_c;
   const int64_t row = abi::scalar_row(window);
   const std::vector<Filter> all = filters(graph, op);
@@ -78,17 +88,21 @@ std::optional<KernelCall> conv2d(const ir::Graph& graph, const ir::Op& op, int64
   call.op = PteOp::thimble_conv2d_scalar;
   call.arguments = {ValueRef{op.inputs[0]},
                     packed_constant<abi::op_info::thimble_conv2d_scalar>(*geometry),
-                    pack_rows(all, op.get(ir::attr::y_zp), row), Scratch{scratch_rows * row}};
+                    pack_rows(all, op.get(ir::attr::y_zp), row), Scratch{scratch_rows(*geometry) * row}};
   return call;
 }
 
 }  // namespace
 
 std::optional<KernelCall> scalar_conv2d(const ir::Graph& graph, const ir::Op& op) {
-  return conv2d(graph, op, abi::kScalarPixels);
+  return conv2d(graph, op, 0,
+                [](const abi::WindowGeometry&) -> int64_t { return abi::kScalarPixels; });
 }
 std::optional<KernelCall> thumb1_conv2d(const ir::Graph& graph, const ir::Op& op) {
-  return conv2d(graph, op, abi::kScalarPairRows);
+  return conv2d(graph, op, 4, abi::scalar_pair_rows);
+}
+std::optional<KernelCall> thumb1_conv2d_pairs(const ir::Graph& graph, const ir::Op& op) {
+  return conv2d(graph, op, 0, abi::scalar_pair_rows);
 }
 
 std::optional<KernelCall> scalar_linear(const ir::Graph& graph, const ir::Op& op) {

@@ -96,6 +96,19 @@ std::optional<abi::LinearGeometry> linear_geometry(const Graph& graph, const Op&
                              .max = code(ir::attr::max)};
 }
 
+namespace {
+
+/// Returns true if every sum is requantized to the zero point (requantize(), docs/numerics.md). A
+/// channel that a batch norm made nearly constant has such a small scale.
+bool rounds_to_zero(const Filter& filter) {
+  const int64_t sum_max = std::abs(filter.bias) + 128 * filter.magnitude();
+  if (filter.mult < 0 || filter.shift >= 0 || sum_max > INT32_MAX) return false;
+  const int64_t product_max = (sum_max * filter.mult + (int64_t{1} << 30)) >> 31;
+  return product_max < int64_t{1} << (-filter.shift - 1);
+}
+
+}  // namespace
+
 int64_t Filter::magnitude() const {
   int64_t sum = 0;
   for (const int8_t code : weights) sum += std::abs(int{code});
@@ -120,6 +133,7 @@ std::vector<Filter> filters(const Graph& graph, const Op& op) {
     const std::span<const int8_t> own = codes.subspan(o * depth, depth);
     Filter filter = {{own.begin(), own.end()}, bias[o], mult[o], shift[o]};
     for (const int8_t code : own) filter.bias -= x_zp * code;
+    if (rounds_to_zero(filter)) filter.mult = 0;
     result.push_back(std::move(filter));
   }
   return result;
