@@ -199,7 +199,33 @@ Status check_linear_scalar(const Call& call) {
   const Tensor& geometry = tensor(call, 1);
   THIMBLE_RETURN_IF_ERROR(check_linear_geometry(tensor(call, 0), geometry, tensor(call, 3)));
   const abi::LinearGeometry& g = linear_geometry(geometry.data);
-  return check_constant(tensor(call, 2), g.out_features, abi::scalar_row(g.in_features));
+  const Tensor& constant = tensor(call, 2);
+  THIMBLE_RETURN_IF_ERROR(
+      check_constant(constant, g.out_features, abi::scalar_row(g.in_features)));
+  const bool blocks = g.out_features != 0 && has_blocks(constant.data);
+  return blocks && (g.in_features | g.out_features) % 4 != 0 ? Status::kBadParameter : Status::kOk;
+}
+Status check_linear_scalar_rows(const Call& call) {
+  THIMBLE_RETURN_IF_ERROR(check_linear_scalar(call));
+  const bool empty = linear_geometry(tensor(call, 1).data).out_features == 0;
+  return !empty && has_blocks(tensor(call, 2).data) ? Status::kBadParameter : Status::kOk;
+}
+
+int8_t scalar_block_result(const abi::LinearGeometry& g, const void* constant, uint32_t output,
+                           const int8_t* x) {
+  const abi::ScalarChannel& channel = scalar_channels(constant)[output];
+  const int8_t* w = scalar_weights(constant, g.out_features) +
+                    abi::scalar_block_offset(output, 0, g.in_features);
+  auto acc = static_cast<uint32_t>(channel.bias);
+  for (uint32_t k = 0; k < g.in_features; ++k) {
+    const int8_t code = w[abi::scalar_block_offset(0, k, g.in_features)];
+    acc += static_cast<uint32_t>((x[k] + 128) * abi::scalar_block_weight(code, k));
+  }
+  return scalar_code(channel, static_cast<int32_t>(acc), g.min, g.max);
+}
+
+void clamp_results(int8_t* y, uint32_t count, int32_t min, int32_t max) {
+  if (!is_full_range(min, max)) clamp_all(y, count, min, max);
 }
 
 void run_conv2d_scalar(const ScalarDotFunctions& core, void* const* operands) {

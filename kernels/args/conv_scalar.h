@@ -26,6 +26,15 @@ inline int8_t scalar_code(const abi::ScalarChannel& channel, int32_t acc, int32_
   const int32_t rounded = numerics::wrap_add(numerics::wrap_add(c, c < 0 ? -1 : 0), channel.round);
   return static_cast<int8_t>(numerics::clamp(rounded >> (channel.shift & 31), min, max));
 }
+/// Returns true if a linear layer has blocks of four outputs.
+inline bool has_blocks(const void* constant) {
+  return (scalar_channels(constant)->shift & abi::kScalarBlocks) != 0;
+}
+/// One result of a linear layer with blocks, computed weight by weight.
+int8_t scalar_block_result(const abi::LinearGeometry& g, const void* constant, uint32_t output,
+                           const int8_t* x);
+/// Limits results to the bounds; does nothing if they are those of int8.
+void clamp_results(int8_t* y, uint32_t count, int32_t min, int32_t max);
 inline uint32_t scalar_row(uint32_t weights) {
   return (weights + 3) & ~3U;
 }
@@ -35,6 +44,8 @@ Status check_conv2d_scalar(const Call& call);
 Status check_conv2d_scalar_pairs(const Call& call);
 Status check_depthwise_scalar(const Call& call);
 Status check_linear_scalar(const Call& call);
+/// As check_linear_scalar(), for kernels that read rows only.
+Status check_linear_scalar_rows(const Call& call);
 
 /// Dot products of rows of x with rows of weights, requantized to int8. The assembly uses the
 /// offsets of the members and modifies them.

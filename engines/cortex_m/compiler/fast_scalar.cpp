@@ -70,6 +70,14 @@ bool fits_pairs(const Filter& filter) {
   return true;
 }
 
+/// Returns true if abi::scalar_block_code() represents the weights.
+bool fits_blocks(const Filter& filter) {
+  for (size_t k = 1; k < filter.weights.size(); k += 2) {
+    if (filter.weights[k] == -128) return false;
+  }
+  return true;
+}
+
 /// Returns the number of windows that the scratch holds.
 using ScratchRows = int64_t(const abi::WindowGeometry& geometry);
 
@@ -115,6 +123,44 @@ std::optional<KernelCall> scalar_linear(const ir::Graph& graph, const ir::Op& op
   call.arguments = {ValueRef{op.inputs[0]},
                     packed_constant<abi::op_info::thimble_linear_scalar>(*geometry),
                     pack_rows(all, op.get(ir::attr::y_zp), abi::scalar_row(geometry->in_features))};
+  return call;
+}
+
+/// Returns true if the weights are also the rows of a table (tied embeddings). Such weights stay in
+/// rows, so that the file stores the bytes once.
+bool is_table(const ir::Graph& graph, const ir::TensorPtr& weights) {
+  return std::ranges::any_of(graph.ops(), [&](const ir::Op& op) {
+    if (op.kind != ir::OpKind::gather) return false;
+    const ir::TensorPtr& table = graph.value(op.inputs[0]).constant;
+    return table != nullptr && table->bytes == weights->bytes;
+  });
+}
+
+/// Blocks of four outputs, if the layer has whole blocks.
+std::optional<KernelCall> thumb1_linear(const ir::Graph& graph, const ir::Op& op) {
+  const std::optional<abi::LinearGeometry> geometry = linear_geometry(graph, op);
+  if (!geometry || (geometry->in_features | geometry->out_features) % 4 != 0) return {};
+  if (is_table(graph, graph.value(op.inputs[1]).constant)) return {};
+  std::vector<Filter> all = filters(graph, op);
+  if (!all_fit(all) || !std::all_of(all.begin(), all.end(), fits_blocks)) return {};
+  const int64_t depth = geometry->in_features;
+  std::vector<int8_t> blocks(all.size() * all[0].weights.size());
+  for (size_t o = 0; o < all.size(); ++o) {
+    for (size_t k = 0; k < all[o].weights.size(); ++k) {
+      const int8_t weight = all[o].weights[k];
+      const auto output = static_cast<int64_t>(o), at = static_cast<int64_t>(k);
+      blocks[static_cast<size_t>(abi::scalar_block_offset(output, at, depth))] =
+          abi::scalar_block_code(weight, at);
+      all[o].bias -= 128 * weight;
+    }
+  }
+  PackedWriter writer;
+  put_scalar_channels(all, op.get(ir::attr::y_zp), abi::kScalarBlocks, &writer);
+  writer.put_all(blocks);
+  KernelCall call;
+  call.op = PteOp::thimble_linear_scalar;
+  call.arguments = {ValueRef{op.inputs[0]},
+                    packed_constant<abi::op_info::thimble_linear_scalar>(*geometry), writer.take()};
   return call;
 }
 

@@ -116,10 +116,12 @@ void make_depthwise_scalar(uint32_t, Case& c) {
   c.output(h.out * w.out * out_c);
 }
 
+/// On Armv6-M half of the cases have blocks of four outputs.
 void make_linear_scalar(uint32_t, Case& c) {
   const int32_t rows = c.uniform(1, 5);
-  const int32_t in = c.uniform(1, 40);
-  const int32_t out = c.uniform(1, 11);
+  const bool blocks = THIMBLE_HAS_V6M && c.uniform(0, 1) == 0;
+  const int32_t in = blocks ? 4 * c.uniform(1, 10) : c.uniform(1, 40);
+  const int32_t out = blocks ? 4 * c.uniform(1, 4) : c.uniform(1, 11);
   const Codes codes = make_codes(c);
   const auto row = static_cast<int32_t>(abi::scalar_row(in));
   c.input<int8_t>(rows * in);
@@ -133,6 +135,7 @@ void make_linear_scalar(uint32_t, Case& c) {
   int8_t* const packed = c.input<int8_t>(out * (kRecord + row));
   fill_channels(c, reinterpret_cast<abi::ScalarChannel*>(packed), out, codes.y_zero_point);
   put_codes(c, packed + out * kRecord, out, in, row);
+  if (blocks) reinterpret_cast<abi::ScalarChannel*>(packed)->shift |= abi::kScalarBlocks;
   c.output(rows * out);
   c.text() << "rows " << rows << " in " << in << " out " << out;
 }
