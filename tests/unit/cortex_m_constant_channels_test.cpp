@@ -1,5 +1,5 @@
-// A layer in which every sum of one channel is requantized to the zero point keeps its packed form,
-// although the shift of this channel is larger than the form supports.
+// A layer with a channel whose result is the same for all inputs keeps its packed form, although the
+// shift of this channel is larger than the form supports.
 
 #include <gtest/gtest.h>
 
@@ -13,13 +13,15 @@
 namespace thimble::engine::cortex_m {
 namespace {
 
-/// A convolution of two channels with multiplier 2^30; `shift` is that of the second one.
-ir::Graph graph_with(const std::string& shift) {
+/// A convolution of two channels with multiplier 2^30; shift and bias are those of the second one.
+ir::Graph graph_with(const std::string& shift, const std::string& bias) {
   auto graph = ir::parse(
       "graph @forward {\n"
       "  input %x: i8[1,4,8,8]\n"
       "  const %w: i8[2,4,3,3] = 0x05...\n"
-      "  const %b: i32[2] = 0x0100000001000000\n"
+      "  const %b: i32[2] = 0x01000000" +
+          bias +
+          "\n"
       "  const %m: i32[2] = 0x0000004000000040\n"
       "  const %s: i32[2] = 0xf8ffffff" +
           shift +
@@ -33,28 +35,40 @@ ir::Graph graph_with(const std::string& shift) {
   return std::move(*graph);
 }
 
-/// Returns the multiplier of the second channel, or nothing if the packed form does not fit.
-std::optional<int32_t> multiplier(const std::string& shift) {
-  const ir::Graph graph = graph_with(shift);
+/// Returns the record of the second channel, or nothing if the packed form does not fit.
+std::optional<abi::ScalarChannel> record(const std::string& shift, const std::string& bias) {
+  const ir::Graph graph = graph_with(shift, bias);
   const std::optional<KernelCall> call = thumb1_conv2d(graph, graph.ops().front());
   if (!call) return {};
   EXPECT_EQ(call->op, abi::PteOp::thimble_conv2d_scalar);
   abi::ScalarChannel channel;
   const auto& constant = std::get<Constant>(call->arguments[2]);
   std::memcpy(&channel, constant.bytes->data() + sizeof channel, sizeof channel);
-  return channel.mult;
+  return channel;
 }
 
-TEST(ConstantChannels, LayerKeepsThePackedForm) {
-  EXPECT_EQ(multiplier("f7ffffff"), 1 << 30);  // -9
-  EXPECT_EQ(multiplier("e3ffffff"), 0);        // -29
-}
-
-TEST(ConstantChannels, BoundOfTheSumsDecides) {
+TEST(ConstantChannels, SmallScaleKeepsThePackedForm) {
   // The sum is at most 539 + 128 * 180 = 23579, its product with 2^30 half of it.
-  // It is requantized to 0 if it is less than half of 2^shift.
-  EXPECT_EQ(multiplier("f2ffffff"), 1 << 30);  // -14: half is 8192
-  EXPECT_EQ(multiplier("f1ffffff"), 0);        // -15: half is 16384
+  const auto channel = record("e3ffffff", "01000000");  // shift -29
+  ASSERT_TRUE(channel);
+  EXPECT_EQ(channel->shift, 7);
+  EXPECT_EQ(channel->bias, 0);
+}
+
+TEST(ConstantChannels, LargeBiasGivesTheResult) {
+  // 2^28 / 2 / 2^25 = 4, for all inputs.
+  const auto channel = record("e7ffffff", "00000010");  // shift -25
+  ASSERT_TRUE(channel);
+  EXPECT_EQ(channel->shift, 7);
+  EXPECT_EQ(channel->bias, 4 * 256);
+}
+
+TEST(ConstantChannels, ChannelThatDependsOnItsInputsStays) {
+  const auto usual = record("f8ffffff", "01000000");  // shift -8
+  ASSERT_TRUE(usual);
+  EXPECT_EQ(usual->shift, 8);
+  // Near a half of 2^24, sums are rounded in both directions, and the form does not support -24.
+  EXPECT_FALSE(record("e8ffffff", "00000001"));
 }
 
 }  // namespace
