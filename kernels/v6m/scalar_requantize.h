@@ -64,8 +64,8 @@
   "eors r0, r1\n"        \
   label ":\n"
 
-// Requantizes the sum in r0 by constants that several sums share: r3 and r4 halves of the multiplier,
-// r5 shift, r7 round + 2^14; clobbers r1 and r2.
+// Requantizes the sum in r0 by constants that several sums share: r3 and r4 halves of the
+// multiplier, r5 shift, r7 round + 2^14; clobbers r1 and r2.
 #define THIMBLE_V6M_REQUANTIZE_SHARED(label) \
   THIMBLE_V6M_HIGH_PRODUCT("mov r2, r0\n muls r2, r3, r2\n adds r1, r1, r2\n") \
   "adds r0, r0, r7\n"    \

@@ -1,5 +1,5 @@
-// A layer with a channel whose result is the same for all inputs keeps its packed form, although the
-// shift of this channel is larger than the form supports.
+// A layer with a channel whose result is the same for all inputs keeps its packed form, although
+// the shift of this channel is larger than the form supports.
 
 #include <gtest/gtest.h>
 
