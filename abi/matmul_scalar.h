@@ -36,8 +36,8 @@ inline constexpr int64_t kScalarAccLimit = int64_t{1} << 29;
 /// Scratch is 4-byte aligned. conv2d_scalar needs kScalarPixels windows of scalar_row() bytes, on
 /// Armv6-M scalar_pair_rows(). depthwise_scalar needs a window with one more column; if in_c and
 /// out_c differ, it needs a window with in_c channels and a window with out_c channels. With
-/// WindowGeometry::block_pixels of 4, the kernels of Armv6-M compute four pixels at once, which takes
-/// fewer cycles and more scratch; other kernels ignore it.
+/// WindowGeometry::block_pixels of 4, the kernels of Armv6-M compute four pixels at once, which
+/// takes fewer cycles and more scratch; other kernels ignore it.
 ///
 /// With kScalarBlocks in the shift of the first record, linear_scalar has blocks of four outputs for
 /// Armv6-M instead of rows: [out_features / 4][in_features / 4][4 outputs][4 weights], where both

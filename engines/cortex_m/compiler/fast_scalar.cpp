@@ -123,7 +123,8 @@ std::optional<KernelCall> conv2d(const ir::Graph& graph, const ir::Op& op, uint1
   call.op = PteOp::thimble_conv2d_scalar;
   call.arguments = {ValueRef{op.inputs[0]},
                     packed_constant<abi::op_info::thimble_conv2d_scalar>(*geometry),
-                    pack_rows(all, op.get(ir::attr::y_zp), row), Scratch{scratch_rows(*geometry) * row}};
+                    pack_rows(all, op.get(ir::attr::y_zp), row),
+                    Scratch{scratch_rows(*geometry) * row}};
   return call;
 }
 
