@@ -39,10 +39,10 @@ inline constexpr int64_t kScalarAccLimit = int64_t{1} << 29;
 /// WindowGeometry::block_pixels of 4, the kernels of Armv6-M compute four pixels at once, which
 /// takes fewer cycles and more scratch; other kernels ignore it.
 ///
-/// With kScalarBlocks in the shift of the first record, linear_scalar has blocks of four outputs for
-/// Armv6-M instead of rows: [out_features / 4][in_features / 4][4 outputs][4 weights], where both
-/// are multiples of 4. A weight w is stored as scalar_block_code(), so that a word W of four of them
-/// needs no extraction: with x + 128 in x0 to x3, W >> n with sign,
+/// With kScalarBlocks in the shift of the first record, linear_scalar has blocks of four outputs
+/// for Armv6-M instead of rows: [out_features / 4][in_features / 4][4 outputs][4 weights], where
+/// both are multiples of 4. A weight w is stored as scalar_block_code(), so that a word W of four
+/// of them needs no extraction: with x + 128 in x0 to x3, W >> n with sign,
 ///   x0 * W - (x1 + 256 * x0) * (W >> 8) + (x2 + 256 * x1) * (W >> 16)
 ///     - (x3 + 256 * x2) * (W >> 24)
 /// is the sum of the products plus 128 * (x0 - x1 + x2). The bias is for values x + 128.
