@@ -15,11 +15,13 @@ Status check_constant(const Tensor& constant, int64_t channels, int64_t row) {
   return check_packed(constant, bytes);
 }
 
-Status check_conv2d(const Call& call, int64_t scratch_rows) {
+Status check_conv2d(const Call& call, bool pairs) {
   const Tensor& x = tensor(call, 0);
   const Tensor& geometry = tensor(call, 1);
   const Tensor& y = tensor(call, 4);
   THIMBLE_RETURN_IF_ERROR(check_window(x, geometry, y));
+  const int64_t scratch_rows =
+      pairs ? abi::scalar_pair_rows(window_geometry(geometry)) : abi::kScalarPixels;
   const int64_t row = abi::scalar_row(window_bytes(window_geometry(geometry)));
   THIMBLE_RETURN_IF_ERROR(check_scratch(tensor(call, 3), scratch_rows * row));
   return check_constant(tensor(call, 2), window_geometry(geometry).out_c, row);
@@ -177,10 +179,10 @@ class Windows {
 }  // namespace
 
 Status check_conv2d_scalar(const Call& call) {
-  return check_conv2d(call, abi::kScalarPixels);
+  return check_conv2d(call, false);
 }
 Status check_conv2d_scalar_pairs(const Call& call) {
-  return check_conv2d(call, abi::kScalarPairRows);
+  return check_conv2d(call, true);
 }
 
 Status check_depthwise_scalar(const Call& call) {
@@ -197,7 +199,33 @@ Status check_linear_scalar(const Call& call) {
   const Tensor& geometry = tensor(call, 1);
   THIMBLE_RETURN_IF_ERROR(check_linear_geometry(tensor(call, 0), geometry, tensor(call, 3)));
   const abi::LinearGeometry& g = linear_geometry(geometry.data);
-  return check_constant(tensor(call, 2), g.out_features, abi::scalar_row(g.in_features));
+  const Tensor& constant = tensor(call, 2);
+  THIMBLE_RETURN_IF_ERROR(
+      check_constant(constant, g.out_features, abi::scalar_row(g.in_features)));
+  const bool blocks = g.out_features != 0 && has_blocks(constant.data);
+  return blocks && (g.in_features | g.out_features) % 4 != 0 ? Status::kBadParameter : Status::kOk;
+}
+Status check_linear_scalar_rows(const Call& call) {
+  THIMBLE_RETURN_IF_ERROR(check_linear_scalar(call));
+  const bool empty = linear_geometry(tensor(call, 1).data).out_features == 0;
+  return !empty && has_blocks(tensor(call, 2).data) ? Status::kBadParameter : Status::kOk;
+}
+
+int8_t scalar_block_result(const abi::LinearGeometry& g, const void* constant, uint32_t output,
+                           const int8_t* x) {
+  const abi::ScalarChannel& channel = scalar_channels(constant)[output];
+  const int8_t* w = scalar_weights(constant, g.out_features) +
+                    abi::scalar_block_offset(output, 0, g.in_features);
+  auto acc = static_cast<uint32_t>(channel.bias);
+  for (uint32_t k = 0; k < g.in_features; ++k) {
+    const int8_t code = w[abi::scalar_block_offset(0, k, g.in_features)];
+    acc += static_cast<uint32_t>((x[k] + 128) * abi::scalar_block_weight(code, k));
+  }
+  return scalar_code(channel, static_cast<int32_t>(acc), g.min, g.max);
+}
+
+void clamp_results(int8_t* y, uint32_t count, int32_t min, int32_t max) {
+  if (!is_full_range(min, max)) clamp_all(y, count, min, max);
 }
 
 void run_conv2d_scalar(const ScalarDotFunctions& core, void* const* operands) {
@@ -209,31 +237,35 @@ void run_conv2d_scalar(const ScalarDotFunctions& core, void* const* operands) {
   auto* y = static_cast<int8_t*>(operands[4]);
   const bool full = is_full_range(g.min, g.max);
   const bool pairs = core.interleave != nullptr;
+  const bool quads = pairs && g.block_pixels == 4;
   const uint32_t at_once = channels == 1 && !pairs ? 1 : core.pixels;
   // A 1x1 convolution with stride 1 reads its pixels directly from x.
   const bool in_place = row == g.in_c && (g.kernel_h | g.kernel_w | g.stride_h | g.stride_w) == 1;
   // Interleaving writes words from the start of the scratch. The bytes are gathered at its end, so
   // that each byte is read before a word overwrites it.
-  int8_t* const gathered = scratch + (pairs ? abi::kScalarPairRows - 2 : 0) * row;
+  int8_t* const gathered =
+      scratch +
+      (quads ? abi::kScalarQuadRows - 2 : (pairs ? abi::kScalarPairRows - 2 : 0)) * row;
   Windows windows(g, x);
   uint32_t left = uint32_t{g.out_h} * g.out_w;
   while (left != 0) {
-    const uint32_t pixels = left >= at_once ? at_once : 1;
-    if (!in_place) {
-      for (uint32_t i = 0; i < pixels; ++i, windows.advance()) {
-        windows.gather(gathered + i * row, g.kernel_w);
+    const uint32_t pixels = quads && left >= 4 ? 4 : left >= at_once ? at_once : 1;
+    ScalarDotProducts* const products =
+        pixels == 4 ? core.quad : pixels == core.pixels ? core.block : core.single;
+    const bool words = pairs && pixels != 1;
+    const uint32_t part = pixels == 4 ? 2 : pixels;
+    for (uint32_t i = 0; i < pixels; i += part) {
+      const int8_t* bytes = in_place ? x + i * row : gathered;
+      for (uint32_t k = 0; !in_place && k < part; ++k, windows.advance()) {
+        windows.gather(gathered + k * row, g.kernel_w);
       }
+      if (words) core.interleave(scratch + 4 * i, bytes, bytes + row, row, 4 * (pixels - part));
     }
-    const int8_t* rows = in_place ? x : gathered;
-    const bool block = pixels == core.pixels;
-    if (pairs && block) {
-      core.interleave(scratch, rows, rows + row, row);
-      rows = scratch;
-    }
+    const int8_t* const rows = words ? scratch : in_place ? x : gathered;
     ScalarDot dot = {rows, row,      scalar_weights(operands[2], channels),
                      row,  row,      scalar_channels(operands[2]),
                      y,    channels, channels};
-    (block ? core.block : core.single)(&dot);
+    products(&dot);
     if (!full) clamp_all(y, pixels * channels, g.min, g.max);
     x += pixels * row;
     y += pixels * channels;
@@ -252,16 +284,19 @@ void run_depthwise_scalar(const ScalarTapFunctions& core, void* const* operands)
   const bool repeats_channels = g.in_c != channels;
   const bool in_place = nine && core.pair != nullptr && !repeats_channels;
   const bool neighbours = in_place && (g.stride_w | g.dilation_w) == 1;
+  const bool quads = nine && core.quad != nullptr && g.block_pixels == 4 && !repeats_channels &&
+                     (g.stride_w | g.dilation_w) == 1;
   Windows windows(g, static_cast<const int8_t*>(operands[0]));
   uint32_t left = uint32_t{g.out_h} * g.out_w;
   while (left != 0) {
-    const uint32_t pixels = neighbours && windows.left_in_row() > 1 ? 2 : 1;
+    const bool quad = quads && windows.left_in_row() >= 4;
+    const uint32_t pixels = quad ? 4 : neighbours && windows.left_in_row() > 1 ? 2 : 1;
     const uint32_t columns = g.kernel_w + pixels - 1;
     ScalarTaps taken = {
         scratch, columns * channels,           scalar_weights(operands[2], channels),
         taps,    scalar_channels(operands[2]), y,
         channels};
-    if (in_place && windows.is_inside(static_cast<int32_t>(columns))) {
+    if ((in_place || quad) && windows.is_inside(static_cast<int32_t>(columns))) {
       taken.x = windows.first();
       taken.x_row = windows.image_row();
     } else {
@@ -269,7 +304,7 @@ void run_depthwise_scalar(const ScalarTapFunctions& core, void* const* operands)
       windows.gather(gathered, static_cast<int32_t>(columns));
       if (repeats_channels) repeat_channels(scratch, gathered, taps * g.in_c, channels / g.in_c);
     }
-    (pixels == 2 ? core.pair : nine ? core.nine : core.any)(&taken);
+    (quad ? core.quad : pixels == 2 ? core.pair : nine ? core.nine : core.any)(&taken);
     if (!full) clamp_all(y, pixels * channels, g.min, g.max);
     y += pixels * channels;
     left -= pixels;

@@ -26,6 +26,15 @@ inline int8_t scalar_code(const abi::ScalarChannel& channel, int32_t acc, int32_
   const int32_t rounded = numerics::wrap_add(numerics::wrap_add(c, c < 0 ? -1 : 0), channel.round);
   return static_cast<int8_t>(numerics::clamp(rounded >> (channel.shift & 31), min, max));
 }
+/// Returns true if a linear layer has blocks of four outputs.
+inline bool has_blocks(const void* constant) {
+  return (scalar_channels(constant)->shift & abi::kScalarBlocks) != 0;
+}
+/// One result of a linear layer with blocks, computed weight by weight.
+int8_t scalar_block_result(const abi::LinearGeometry& g, const void* constant, uint32_t output,
+                           const int8_t* x);
+/// Limits results to the bounds; does nothing if they are those of int8.
+void clamp_results(int8_t* y, uint32_t count, int32_t min, int32_t max);
 inline uint32_t scalar_row(uint32_t weights) {
   return (weights + 3) & ~3U;
 }
@@ -35,6 +44,8 @@ Status check_conv2d_scalar(const Call& call);
 Status check_conv2d_scalar_pairs(const Call& call);
 Status check_depthwise_scalar(const Call& call);
 Status check_linear_scalar(const Call& call);
+/// As check_linear_scalar(), for kernels that read rows only.
+Status check_linear_scalar_rows(const Call& call);
 
 /// Dot products of rows of x with rows of weights, requantized to int8. The assembly uses the
 /// offsets of the members and modifies them.
@@ -51,18 +62,22 @@ struct ScalarDot {
 };
 using ScalarDotProducts = void(ScalarDot* dot);
 
-/// Interleaves the bytes of two rows: each word is a plus 2^16 times b.
-using ScalarInterleave = void(void* words, const int8_t* a, const int8_t* b, uint32_t length);
+/// Interleaves the bytes of two rows: each word is a plus 2^16 times b. After each two words, `gap`
+/// bytes are left out.
+using ScalarInterleave = void(void* words, const int8_t* a, const int8_t* b, uint32_t length,
+                              uint32_t gap);
 
 /// The functions that a variant supplies. `block` computes `pixels` rows at once; length is a
 /// multiple of 4. Without `interleave`, `block` requires a count of at least 2 and may write all
-/// results except the first twice. With `interleave`, it reads two rows as words. `single` computes
+/// results except the first twice. With `interleave`, it reads two rows as words, and `quad` four
+/// rows: two words of the first two rows, then two words of the other two rows. `single` computes
 /// one row of any length.
 struct ScalarDotFunctions {
   uint32_t pixels;
   ScalarDotProducts* block;
   ScalarDotProducts* single;
   ScalarInterleave* interleave;
+  ScalarDotProducts* quad;
 };
 
 /// One pixel of a depthwise convolution: sums over all taps of x[tap][channel] * w[tap][channel].
@@ -78,13 +93,14 @@ struct ScalarTaps {
 using ScalarTapProducts = void(ScalarTaps* taps);
 
 /// The functions that a variant supplies: `any` for windows that are gathered tap by tap, `nine`
-/// for 3x3 windows, and optionally `pair`. `pair` computes two neighbouring pixels whose 3x3
-/// windows are one column apart. If `pair` exists, `nine` and `pair` read rows of taps directly
-/// from x.
+/// for 3x3 windows, and optionally `pair` or `quad`. They compute two and four neighbouring pixels
+/// whose 3x3 windows are one column apart, and read rows of taps directly from x, as does `nine` if
+/// `pair` exists.
 struct ScalarTapFunctions {
   ScalarTapProducts* any;
   ScalarTapProducts* nine;
   ScalarTapProducts* pair;
+  ScalarTapProducts* quad;
 };
 
 void run_conv2d_scalar(const ScalarDotFunctions& core, void* const* operands);

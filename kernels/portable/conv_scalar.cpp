@@ -73,7 +73,12 @@ void run_linear(void* const* operands) {
   const auto* x = static_cast<const int8_t*>(operands[0]);
   auto* y = static_cast<int8_t*>(operands[3]);
   const uint32_t row = scalar_row(g.in_features);
+  const bool blocks = has_blocks(operands[2]);
   for (uint32_t r = 0; r < g.rows; ++r, x += g.in_features) {
+    for (uint32_t o = 0; blocks && o < g.out_features; ++o) {
+      *y++ = scalar_block_result(g, operands[2], o, x);
+    }
+    if (blocks) continue;
     const int8_t* w = scalar_weights(operands[2], g.out_features);
     for (uint32_t o = 0; o < g.out_features; ++o, w += row) {
       const abi::ScalarChannel& channel = scalar_channels(operands[2])[o];

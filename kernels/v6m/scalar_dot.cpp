@@ -121,18 +121,23 @@ extern "C" __attribute__((naked)) void thimble_v6m_dot_block(ScalarDot*) {
   "adds r3, #1\n"
 
 extern "C" __attribute__((naked)) void thimble_v6m_interleave(void*, const int8_t*, const int8_t*,
-                                                              uint32_t) {
+                                                              uint32_t, uint32_t) {
   asm volatile(
       ".syntax unified\n"
       "push {r4-r6, lr}\n"
+      "ldr r4, [sp, #16]\n"
+      "mov r12, r4\n"
       "adds r1, r1, r3\n"
       "adds r2, r2, r3\n"
       "rsbs r3, r3, #0\n"
       "1:\n"
       TO_WORD("r4") TO_WORD("r5")
       "stm r0!, {r4, r5}\n"
+      "add r0, r12\n"
       TO_WORD("r4") TO_WORD("r5")
       "stm r0!, {r4, r5}\n"
+      "add r0, r12\n"
+      "cmp r3, #0\n"
       "bne 1b\n"
       "pop {r4-r6, pc}\n");
 }

@@ -5,10 +5,15 @@
 
 namespace thimble::kernels {
 
-extern "C" ScalarDotProducts thimble_v6m_dot_block, thimble_v6m_dot_single;
+extern "C" ScalarDotProducts thimble_v6m_dot_block, thimble_v6m_dot_single,
+    thimble_v6m_dot_quad;
 extern "C" ScalarInterleave thimble_v6m_interleave;
 
 inline constexpr ScalarDotFunctions kV6mScalar = {2, thimble_v6m_dot_block, thimble_v6m_dot_single,
-                                                  thimble_v6m_interleave};
+                                                  thimble_v6m_interleave, thimble_v6m_dot_quad};
+
+/// For linear layers, which compute single rows.
+inline constexpr ScalarDotFunctions kV6mRows = {2, thimble_v6m_dot_single, thimble_v6m_dot_single,
+                                                thimble_v6m_interleave, nullptr};
 
 }  // namespace thimble::kernels

@@ -25,29 +25,37 @@
 
 // Requantizes the sum in r0.
 #define THIMBLE_V6M_REQUANTIZE_SUM(label) \
+  "ldrh r3, [r6, #4]\n"  \
+  "ldrh r4, [r6, #6]\n"  \
+  THIMBLE_V6M_HIGH_PRODUCT("muls r3, r0, r3\n adds r1, r1, r3\n") \
+  "ldr r2, [r6, #8]\n"   \
+  "ldr r3, [r6, #12]\n"  \
+  "add r0, lr\n"         \
+  "adds r0, r0, r2\n"    \
+  THIMBLE_V6M_SATURATE("r3", label)
+
+// Replaces the sum in r0 by c - 2^14, or c - 1 - 2^14 if the sum is negative; r3 and r4 are the
+// halves of the multiplier; clobbers r1 and r2. `add_product` adds r0 * r3 to r1.
+#define THIMBLE_V6M_HIGH_PRODUCT(add_product) \
   "lsls r1, r0, #17\n"   \
   "lsrs r1, r1, #16\n"   \
   "asrs r0, r0, #15\n"   \
-  "ldrh r3, [r6, #4]\n"  \
-  "ldrh r4, [r6, #6]\n"  \
   "mov r2, r1\n"         \
   "muls r2, r3, r2\n"    \
   "lsrs r2, r2, #16\n"   \
   "muls r1, r4, r1\n"    \
   "adds r1, r1, r2\n"    \
-  "muls r3, r0, r3\n"    \
-  "adds r1, r1, r3\n"    \
+  add_product            \
   "add r1, r12\n"        \
   "asrs r1, r1, #16\n"   \
   "asrs r2, r0, #31\n"   \
   "muls r0, r4, r0\n"    \
   "adds r0, r0, r1\n"    \
-  "adds r0, r0, r2\n"    \
-  "ldr r2, [r6, #8]\n"   \
-  "ldr r3, [r6, #12]\n"  \
-  "add r0, lr\n"         \
-  "adds r0, r0, r2\n"    \
-  "asrs r0, r3\n"        \
+  "adds r0, r0, r2\n"
+
+// Shifts r0 and limits it to int8; clobbers r1.
+#define THIMBLE_V6M_SATURATE(shift, label) \
+  "asrs r0, " shift "\n" \
   "sxtb r1, r0\n"        \
   "cmp r1, r0\n"         \
   "beq " label "f\n"     \
@@ -55,6 +63,13 @@
   "movs r1, #127\n"      \
   "eors r0, r1\n"        \
   label ":\n"
+
+// Requantizes the sum in r0 by constants that several sums share: r3 and r4 halves of the
+// multiplier, r5 shift, r7 round + 2^14; clobbers r1 and r2.
+#define THIMBLE_V6M_REQUANTIZE_SHARED(label) \
+  THIMBLE_V6M_HIGH_PRODUCT("mov r2, r0\n muls r2, r3, r2\n adds r1, r1, r2\n") \
+  "adds r0, r0, r7\n"    \
+  THIMBLE_V6M_SATURATE("r5", label)
 
 #define THIMBLE_V6M_ENTER \
   ".syntax unified\n"    \

@@ -5,9 +5,10 @@
 
 namespace thimble::kernels {
 
-extern "C" ScalarTapProducts thimble_v6m_taps_any, thimble_v6m_taps_nine;
+extern "C" ScalarTapProducts thimble_v6m_taps_any, thimble_v6m_taps_nine,
+    thimble_v6m_taps_quad;
 
 inline constexpr ScalarTapFunctions kV6mTaps = {thimble_v6m_taps_any, thimble_v6m_taps_nine,
-                                                nullptr};
+                                                nullptr, thimble_v6m_taps_quad};
 
 }  // namespace thimble::kernels

@@ -15,7 +15,7 @@ void run(void* const* operands) {
 
 }  // namespace
 
-THIMBLE_DEFINE_BARE_KERNEL(v7m, thimble_linear_scalar, check_linear_scalar, run);
+THIMBLE_DEFINE_BARE_KERNEL(v7m, thimble_linear_scalar, check_linear_scalar_rows, run);
 
 }  // namespace thimble::kernels
 #endif

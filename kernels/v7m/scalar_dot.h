@@ -8,6 +8,6 @@ namespace thimble::kernels {
 extern "C" ScalarDotProducts thimble_v7m_dot_block, thimble_v7m_dot_single;
 
 inline constexpr ScalarDotFunctions kV7mScalar = {3, thimble_v7m_dot_block, thimble_v7m_dot_single,
-                                                  nullptr};
+                                                  nullptr, nullptr};
 
 }  // namespace thimble::kernels

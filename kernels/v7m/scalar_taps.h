@@ -8,6 +8,6 @@ namespace thimble::kernels {
 extern "C" ScalarTapProducts thimble_v7m_taps_any, thimble_v7m_taps_nine, thimble_v7m_taps_pair;
 
 inline constexpr ScalarTapFunctions kV7mTaps = {thimble_v7m_taps_any, thimble_v7m_taps_nine,
-                                                thimble_v7m_taps_pair};
+                                                thimble_v7m_taps_pair, nullptr};
 
 }  // namespace thimble::kernels

@@ -21,7 +21,7 @@ Result<UnpackedFilters> read_scalar_channels(const Bytes& bytes, int64_t count, 
     filters.mult.push_back(channel.mult);
     // Stored as a right shift; in the IR a left shift is positive. Clamped because a damaged file
     // may hold any number.
-    filters.shift.push_back(-std::clamp(channel.shift, 1, abi::kScalarShiftMax));
+    filters.shift.push_back(-std::clamp(channel.shift & 0xff, 1, abi::kScalarShiftMax));
   }
   THIMBLE_TRY(filters.weights, packed.array<int8_t>(weights));
   return filters;
@@ -35,6 +35,30 @@ Result<UnpackedFilters> read_rows(const Bytes& bytes, int64_t count, int64_t dep
   for (int64_t o = 0; o < count; ++o) {
     const auto begin = filters.weights.begin() + o * row;
     weights.insert(weights.end(), begin, begin + depth);
+  }
+  filters.weights = std::move(weights);
+  return filters;
+}
+
+/// Reads the filters of a linear layer: rows, or blocks of four outputs.
+Result<UnpackedFilters> read_linear_scalar(const Bytes& bytes, int64_t count, int64_t depth) {
+  PackedReader packed(bytes);
+  THIMBLE_TRY(const std::vector<abi::ScalarChannel> channels,
+              packed.array<abi::ScalarChannel>(count));
+  if (channels.empty() || (channels[0].shift & abi::kScalarBlocks) == 0) {
+    return read_rows(bytes, count, depth);
+  }
+  if (count % 4 != 0 || depth % 4 != 0) return bad_input("its sizes are not multiples of 4");
+  THIMBLE_TRY(UnpackedFilters filters, read_scalar_channels(bytes, count, count * depth));
+  std::vector<int8_t> weights;
+  for (int64_t o = 0; o < count; ++o) {
+    auto bias = static_cast<uint32_t>(filters.bias[static_cast<size_t>(o)]);
+    for (int64_t k = 0; k < depth; ++k) {
+      const auto at = static_cast<size_t>(abi::scalar_block_offset(o, k, depth));
+      weights.push_back(static_cast<int8_t>(abi::scalar_block_weight(filters.weights[at], k)));
+      bias += static_cast<uint32_t>(128 * weights.back());
+    }
+    filters.bias[static_cast<size_t>(o)] = static_cast<int32_t>(bias);
   }
   filters.weights = std::move(weights);
   return filters;
@@ -59,7 +83,7 @@ Result<ValueId> decompile_depthwise_scalar(DecompilerCall* call) {
 }
 
 Result<ValueId> decompile_linear_scalar(DecompilerCall* call) {
-  return decompile_packed_linear(call, read_rows);
+  return decompile_packed_linear(call, read_linear_scalar);
 }
 
 }  // namespace thimble::emit

@@ -10,6 +10,28 @@ namespace {
 using abi::PteOp;
 using abi::ScalarChannel;
 
+/// Returns true if a linear layer of these weights may have blocks of four outputs.
+bool fits_blocks(const ConvCase& c) {
+  for (size_t k = 1; k < c.weights.size(); k += 2) {
+    if (c.weights[k] == -128) return false;
+  }
+  return c.in_c % 4 == 0 && c.out_c % 4 == 0;
+}
+
+/// Changes rows of weights to blocks of four outputs.
+void to_blocks(const ConvCase& c, std::vector<uint8_t>* bytes) {
+  auto* const channels = reinterpret_cast<ScalarChannel*>(bytes->data());
+  auto* const packed = reinterpret_cast<int8_t*>(channels + c.out_c);
+  channels[0].shift |= abi::kScalarBlocks;
+  for (int32_t o = 0; o < c.out_c; ++o) {
+    for (int32_t k = 0; k < c.in_c; ++k) {
+      const int8_t weight = c.weights[static_cast<size_t>(o * c.in_c + k)];
+      channels[o].bias -= 128 * weight;
+      packed[abi::scalar_block_offset(o, k, c.in_c)] = abi::scalar_block_code(weight, k);
+    }
+  }
+}
+
 /// Returns channel records, then the weights: tap by tap, or per channel padded to a multiple of 4.
 std::vector<uint8_t> packed(const ConvCase& c) {
   std::vector<uint8_t> bytes;
@@ -93,7 +115,9 @@ Invocation scalar_linear(const ConvCase& c, Random& random) {
       static_cast<int16_t>(c.max)};
   Invocation call(PteOp::thimble_linear_scalar);
   call.add(random_codes(random, {c.in[0], c.in_c}));
-  call.add(constant_of(geometry)).add(constant_bytes(packed(c)));
+  std::vector<uint8_t> constant = packed(c);
+  if (fits_blocks(c)) to_blocks(c, &constant);
+  call.add(constant_of(geometry)).add(constant_bytes(constant));
   call.add(make(DType::kI8, {c.in[0], c.out_c}));
   return call;
 }
@@ -103,6 +127,7 @@ Invocation scalar_sample(PteOp op, Random& random) {
   c.in_c = uniform(random, 1, 6);
   c.out_c = uniform(random, 1, 5);
   const bool linear = op == PteOp::thimble_linear_scalar;
+  if (linear && uniform(random, 0, 1) == 0) c.in_c = c.out_c = 4;
   if (op == PteOp::thimble_depthwise_scalar) {
     c.groups = c.in_c = uniform(random, 2, 5);
     c.out_c = c.in_c * uniform(random, 1, 2);

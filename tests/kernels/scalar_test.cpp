@@ -138,6 +138,24 @@ TEST(ScalarPacking, RefusalsOfDepthwise) {
             Status::kScratchTooSmall);
 }
 
+TEST(ScalarPacking, BlocksOfLinearLayersNeedMultiplesOfFour) {
+  Random random(7);
+  const auto status = [&](int32_t in, int32_t out) {
+    ConvCase c;
+    c.set_axis(0, {2, 1, 1, 1, 0, 2});
+    c.set_axis(1, {1, 1, 1, 1, 0, 1});
+    c.in_c = in;
+    c.out_c = out;
+    c.randomize(random);
+    Invocation call = scalar_linear(c, random);
+    call.value(2).as<abi::ScalarChannel>()->shift |= abi::kScalarBlocks;
+    return call.check();
+  };
+  EXPECT_EQ(status(8, 4), Status::kOk);
+  EXPECT_EQ(status(6, 4), Status::kBadParameter);
+  EXPECT_EQ(status(8, 5), Status::kBadParameter);
+}
+
 TEST(ScalarPacking, Refusals) {
   using I = Invocation;
   const auto geometry = [](I& call) { return call.value(1).as<WindowGeometry>(); };

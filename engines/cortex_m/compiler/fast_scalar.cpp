@@ -44,9 +44,38 @@ Constant pack_taps(const std::vector<Filter>& filters, int64_t y_zero_point) {
   return writer.take();
 }
 
-std::optional<KernelCall> depthwise(const ir::Graph& graph, const ir::Op& op) {
-  const std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
+/// Bytes of the activations that an operator reads and writes.
+int64_t activation_bytes(const ir::Graph& graph, const ir::Op& op) {
+  auto bytes = static_cast<int64_t>(graph.type(op.output).bytes());
+  for (const ir::ValueId input : op.inputs) {
+    if (input == ir::kNoValue || graph.value(input).constant != nullptr) continue;
+    bytes += static_cast<int64_t>(graph.type(input).bytes());
+  }
+  return bytes;
+}
+
+/// Returns true if the scratch of four pixels hardly enlarges the arena: it is small beside the
+/// operator's activations, or another operator has more activations. It is not considered which
+/// results overlap their operands, and which values live longer.
+bool may_use(const ir::Graph& graph, const ir::Op& op, int64_t scratch_bytes) {
+  constexpr int64_t kPart = 12;
+  const int64_t own = activation_bytes(graph, op);
+  return kPart * scratch_bytes <= own ||
+         std::ranges::any_of(graph.ops(), [&](const ir::Op& other) {
+           return activation_bytes(graph, other) >= own + scratch_bytes;
+         });
+}
+
+std::optional<KernelCall> depthwise(const ir::Graph& graph, const ir::Op& op,
+                                    uint16_t block_pixels) {
+  std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
   if (!geometry) return {};
+  const bool nine = geometry->kernel_h == 3 && geometry->kernel_w == 3;
+  const bool neighbours = geometry->stride_w == 1 && geometry->dilation_w == 1;
+  if (nine && neighbours && geometry->out_w >= block_pixels && geometry->in_c == geometry->out_c) {
+    geometry->block_pixels = block_pixels;
+    if (!may_use(graph, op, abi::scalar_depthwise_scratch(*geometry))) geometry->block_pixels = 0;
+  }
   const std::vector<Filter> all = filters(graph, op);
   if (!all_fit(all)) return {};
   KernelCall call;
@@ -65,30 +94,51 @@ bool fits_pairs(const Filter& filter) {
   return true;
 }
 
-std::optional<KernelCall> conv2d(const ir::Graph& graph, const ir::Op& op, int64_t scratch_rows) {
-  if (is_depthwise(graph, op)) return depthwise(graph, op);
+/// Returns true if abi::scalar_block_code() represents the weights.
+bool fits_blocks(const Filter& filter) {
+  for (size_t k = 1; k < filter.weights.size(); k += 2) {
+    if (filter.weights[k] == -128) return false;
+  }
+  return true;
+}
+
+/// Returns the number of windows that the scratch holds.
+using ScratchRows = int64_t(const abi::WindowGeometry& geometry);
+
+std::optional<KernelCall> conv2d(const ir::Graph& graph, const ir::Op& op, uint16_t block_pixels,
+                                 ScratchRows* scratch_rows) {
+  if (is_depthwise(graph, op)) return depthwise(graph, op, block_pixels);
   if (op.get(ir::attr::groups) != 1) return {};
-  const std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
+  std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
   if (!geometry) return {};
   const int64_t window = int64_t{geometry->kernel_h} * geometry->kernel_w * geometry->in_c;
   const int64_t row = abi::scalar_row(window);
+  const bool blocks = geometry->out_h * geometry->out_w >= block_pixels;
+  if (blocks && may_use(graph, op, abi::kScalarQuadRows * row)) {
+    geometry->block_pixels = block_pixels;
+  }
   const std::vector<Filter> all = filters(graph, op);
   if (!all_fit(all) || !std::all_of(all.begin(), all.end(), fits_pairs)) return {};
   KernelCall call;
   call.op = PteOp::thimble_conv2d_scalar;
   call.arguments = {ValueRef{op.inputs[0]},
                     packed_constant<abi::op_info::thimble_conv2d_scalar>(*geometry),
-                    pack_rows(all, op.get(ir::attr::y_zp), row), Scratch{scratch_rows * row}};
+                    pack_rows(all, op.get(ir::attr::y_zp), row),
+                    Scratch{scratch_rows(*geometry) * row}};
   return call;
 }
 
 }  // namespace
 
 std::optional<KernelCall> scalar_conv2d(const ir::Graph& graph, const ir::Op& op) {
-  return conv2d(graph, op, abi::kScalarPixels);
+  return conv2d(graph, op, 0,
+                [](const abi::WindowGeometry&) -> int64_t { return abi::kScalarPixels; });
 }
 std::optional<KernelCall> thumb1_conv2d(const ir::Graph& graph, const ir::Op& op) {
-  return conv2d(graph, op, abi::kScalarPairRows);
+  return conv2d(graph, op, 4, abi::scalar_pair_rows);
+}
+std::optional<KernelCall> thumb1_conv2d_pairs(const ir::Graph& graph, const ir::Op& op) {
+  return conv2d(graph, op, 0, abi::scalar_pair_rows);
 }
 
 std::optional<KernelCall> scalar_linear(const ir::Graph& graph, const ir::Op& op) {
@@ -101,6 +151,44 @@ std::optional<KernelCall> scalar_linear(const ir::Graph& graph, const ir::Op& op
   call.arguments = {ValueRef{op.inputs[0]},
                     packed_constant<abi::op_info::thimble_linear_scalar>(*geometry),
                     pack_rows(all, op.get(ir::attr::y_zp), abi::scalar_row(geometry->in_features))};
+  return call;
+}
+
+/// Returns true if the weights are also the rows of a table (tied embeddings). Such weights stay in
+/// rows, so that the file stores the bytes once.
+bool is_table(const ir::Graph& graph, const ir::TensorPtr& weights) {
+  return std::ranges::any_of(graph.ops(), [&](const ir::Op& op) {
+    if (op.kind != ir::OpKind::gather) return false;
+    const ir::TensorPtr& table = graph.value(op.inputs[0]).constant;
+    return table != nullptr && table->bytes == weights->bytes;
+  });
+}
+
+/// Blocks of four outputs, if the layer has whole blocks.
+std::optional<KernelCall> thumb1_linear(const ir::Graph& graph, const ir::Op& op) {
+  const std::optional<abi::LinearGeometry> geometry = linear_geometry(graph, op);
+  if (!geometry || (geometry->in_features | geometry->out_features) % 4 != 0) return {};
+  if (is_table(graph, graph.value(op.inputs[1]).constant)) return {};
+  std::vector<Filter> all = filters(graph, op);
+  if (!all_fit(all) || !std::all_of(all.begin(), all.end(), fits_blocks)) return {};
+  const int64_t depth = geometry->in_features;
+  std::vector<int8_t> blocks(all.size() * all[0].weights.size());
+  for (size_t o = 0; o < all.size(); ++o) {
+    for (size_t k = 0; k < all[o].weights.size(); ++k) {
+      const int8_t weight = all[o].weights[k];
+      const auto output = static_cast<int64_t>(o), at = static_cast<int64_t>(k);
+      blocks[static_cast<size_t>(abi::scalar_block_offset(output, at, depth))] =
+          abi::scalar_block_code(weight, at);
+      all[o].bias -= 128 * weight;
+    }
+  }
+  PackedWriter writer;
+  put_scalar_channels(all, op.get(ir::attr::y_zp), abi::kScalarBlocks, &writer);
+  writer.put_all(blocks);
+  KernelCall call;
+  call.op = PteOp::thimble_linear_scalar;
+  call.arguments = {ValueRef{op.inputs[0]},
+                    packed_constant<abi::op_info::thimble_linear_scalar>(*geometry), writer.take()};
   return call;
 }
 

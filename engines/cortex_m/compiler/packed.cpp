@@ -96,6 +96,37 @@ std::optional<abi::LinearGeometry> linear_geometry(const Graph& graph, const Op&
                              .max = code(ir::attr::max)};
 }
 
+namespace {
+
+/// requantize() of docs/numerics.md for a right shift.
+int64_t requantize(int64_t sum, const Filter& filter) {
+  const int64_t c = (sum * filter.mult + (int64_t{1} << 30)) >> 31;
+  return (c + (c < 0 ? -1 : 0) + (int64_t{1} << (-filter.shift - 1))) >> -filter.shift;
+}
+
+/// If the result of the filter is the same for all inputs, replaces it by a filter with this result
+/// and small parameters. Only filters whose shift the packed forms may not support: a batch norm
+/// that makes a channel nearly constant leaves such a small scale.
+void simplify_constant(const Op& op, Filter* filter) {
+  constexpr int32_t kUsualShift = -22;
+  if (filter->mult < 0 || filter->shift >= kUsualShift || filter->shift < -62) return;
+  const int64_t reach = 128 * filter->magnitude();
+  const int64_t least = filter->bias - reach, most = filter->bias + reach;
+  if (least < INT32_MIN || most > INT32_MAX) return;
+  const auto code = [&](int64_t sum) {
+    const int64_t y = requantize(sum, *filter) + op.get(ir::attr::y_zp);
+    return std::clamp(y, op.get(ir::attr::min), op.get(ir::attr::max));
+  };
+  if (code(least) != code(most)) return;
+  // The sum is 256 times the result, times 2^30 / 2^31 and divided by 2^7.
+  std::ranges::fill(filter->weights, int8_t{0});
+  filter->bias = 256 * (code(least) - op.get(ir::attr::y_zp));
+  filter->mult = 1 << 30;
+  filter->shift = -7;
+}
+
+}  // namespace
+
 int64_t Filter::magnitude() const {
   int64_t sum = 0;
   for (const int8_t code : weights) sum += std::abs(int{code});
@@ -120,6 +151,7 @@ std::vector<Filter> filters(const Graph& graph, const Op& op) {
     const std::span<const int8_t> own = codes.subspan(o * depth, depth);
     Filter filter = {{own.begin(), own.end()}, bias[o], mult[o], shift[o]};
     for (const int8_t code : own) filter.bias -= x_zp * code;
+    simplify_constant(op, &filter);
     result.push_back(std::move(filter));
   }
   return result;

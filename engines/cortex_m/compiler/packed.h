@@ -67,7 +67,8 @@ template <const abi::PteOpInfo&... kOps>
 
 /// One output channel of a qconv2d or qlinear: weights in the order [kh][kw][in_c / groups], and
 /// the parameters of docs/numerics.md. The zero point of x is folded into the bias, so padding has
-/// its value.
+/// its value. A channel with the same result for all inputs has weights of 0 if its scale is so
+/// small that the packed forms would not support its shift.
 struct Filter {
   std::vector<int8_t> weights;
   int64_t bias = 0;

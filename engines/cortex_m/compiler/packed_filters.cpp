@@ -68,11 +68,17 @@ bool fits_scalar(const Filter& filter) {
 
 void put_scalar_channels(const std::vector<Filter>& filters, int64_t y_zero_point,
                          PackedWriter* writer) {
+  put_scalar_channels(filters, y_zero_point, 0, writer);
+}
+
+void put_scalar_channels(const std::vector<Filter>& filters, int64_t y_zero_point, int32_t flags,
+                         PackedWriter* writer) {
   for (const Filter& filter : filters) {
     const int32_t shift = right_shift(filter);
     const int64_t round = (2 * y_zero_point + 1) * (int64_t{1} << (shift - 1));
     writer->put(ScalarChannel{static_cast<int32_t>(filter.bias), filter.mult,
-                              static_cast<int32_t>(round), shift});
+                              static_cast<int32_t>(round), shift | flags});
+    flags = 0;
   }
 }
 

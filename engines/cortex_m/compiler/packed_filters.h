@@ -24,8 +24,10 @@ void put_dsp_scales(const Filter& a, const Filter& b, PackedWriter* writer);
 
 /// Returns true if the channel has the limits of abi::ScalarChannel.
 [[nodiscard]] bool fits_scalar(const Filter& filter);
-/// Writes the abi::ScalarChannels.
+/// Writes the abi::ScalarChannels. `flags` are added to the shift of the first one.
 void put_scalar_channels(const std::vector<Filter>& filters, int64_t y_zero_point,
+                         PackedWriter* writer);
+void put_scalar_channels(const std::vector<Filter>& filters, int64_t y_zero_point, int32_t flags,
                          PackedWriter* writer);
 
 }  // namespace thimble::engine::cortex_m

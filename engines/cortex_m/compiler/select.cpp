@@ -84,6 +84,11 @@ class Selector {
     std::vector<KernelCall> signatures;
     const bool computes_floats = is_float(graph_, op) && !ir::only_moves(op.kind);
     if (!stock_ && !computes_floats) signatures = fast_calls(graph_, op, target_);
+    // Except for speed, a kernel is called with the least scratch that it supports.
+    for (size_t i = 1; i < signatures.size() && options_.optimize != Optimize::kSpeed; ++i) {
+      KernelCall &first = signatures.front(), &other = signatures[i];
+      if (other.op == first.op && scratch_of(other) < scratch_of(first)) std::swap(first, other);
+    }
     if (!signatures.empty() && only_fastest)
       signatures.erase(signatures.begin() + 1, signatures.end());
     if (signatures.empty() || !only_fastest) {
@@ -91,6 +96,14 @@ class Selector {
       signatures.push_back(std::move(call));
     }
     return signatures;
+  }
+
+  static int64_t scratch_of(const KernelCall& call) {
+    int64_t bytes = 0;
+    for (const Argument& argument : call.arguments) {
+      if (const auto* scratch = std::get_if<Scratch>(&argument)) bytes += scratch->bytes;
+    }
+    return bytes;
   }
 
   std::vector<KernelVariant> properties_of(const std::vector<KernelCall>& calls) const {

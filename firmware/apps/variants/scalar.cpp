@@ -60,6 +60,7 @@ Axis make_axis(Case& c, bool pointwise) {
   return axis;
 }
 
+/// With `block_pixels` of 4 in half of the cases.
 abi::WindowGeometry put_window(Case& c, const Axis& h, const Axis& w, int32_t in_c, int32_t out_c) {
   const Codes codes = make_codes(c);
   c.input<int8_t>(h.in * w.in * in_c);
@@ -68,7 +69,7 @@ abi::WindowGeometry put_window(Case& c, const Axis& h, const Axis& w, int32_t in
   const abi::WindowGeometry g = {
       u16(h.in),          u16(w.in),          u16(in_c),    u16(h.out),   u16(w.out),
       u16(out_c),         u8(h.kernel),       u8(w.kernel), u8(h.stride), u8(w.stride),
-      u8(h.dilation),     u8(w.dilation),     u8(h.pad),    u8(w.pad),    {},
+      u8(h.dilation),     u8(w.dilation),     u8(h.pad),    u8(w.pad),    u16(c.uniform(0, 1) * 4),
       codes.x_zero_point, codes.y_zero_point, codes.min,    codes.max,    {}};
   *c.input<abi::WindowGeometry>(1) = g;
   c.text() << "in " << h.in << "x" << w.in << "x" << in_c << " out " << h.out << "x" << w.out << "x"
@@ -90,7 +91,7 @@ void make_conv2d_scalar(uint32_t, Case& c) {
   int8_t* const packed = c.input<int8_t>(out_c * (kRecord + row));
   fill_channels(c, reinterpret_cast<abi::ScalarChannel*>(packed), out_c, g.y_zero_point);
   put_codes(c, packed + out_c * kRecord, out_c, length, row);
-  c.scratch(static_cast<int32_t>(THIMBLE_HAS_V6M ? abi::kScalarPairRows : abi::kScalarPixels) *
+  c.scratch(static_cast<int32_t>(THIMBLE_HAS_V6M ? abi::scalar_pair_rows(g) : abi::kScalarPixels) *
             row);
   c.output(h.out * w.out * out_c);
 }
@@ -100,7 +101,7 @@ void make_depthwise_scalar(uint32_t, Case& c) {
   Axis w = make_axis(c, false);
   if (c.uniform(0, 1) == 0) {  // the case with a code path of its own
     h = {c.uniform(2, 6), 0, 3, c.uniform(1, 2), 1, 1};
-    w = {c.uniform(2, 6), 0, 3, c.uniform(1, 2), 1, 1};
+    w = {c.uniform(2, 11), 0, 3, c.uniform(1, 2), 1, 1};
     h.out = (h.in - 1) / h.stride + 1;
     w.out = (w.in - 1) / w.stride + 1;
   }
@@ -115,10 +116,12 @@ void make_depthwise_scalar(uint32_t, Case& c) {
   c.output(h.out * w.out * out_c);
 }
 
+/// On Armv6-M half of the cases have blocks of four outputs.
 void make_linear_scalar(uint32_t, Case& c) {
   const int32_t rows = c.uniform(1, 5);
-  const int32_t in = c.uniform(1, 40);
-  const int32_t out = c.uniform(1, 11);
+  const bool blocks = THIMBLE_HAS_V6M && c.uniform(0, 1) == 0;
+  const int32_t in = blocks ? 4 * c.uniform(1, 10) : c.uniform(1, 40);
+  const int32_t out = blocks ? 4 * c.uniform(1, 4) : c.uniform(1, 11);
   const Codes codes = make_codes(c);
   const auto row = static_cast<int32_t>(abi::scalar_row(in));
   c.input<int8_t>(rows * in);
@@ -132,6 +135,7 @@ void make_linear_scalar(uint32_t, Case& c) {
   int8_t* const packed = c.input<int8_t>(out * (kRecord + row));
   fill_channels(c, reinterpret_cast<abi::ScalarChannel*>(packed), out, codes.y_zero_point);
   put_codes(c, packed + out * kRecord, out, in, row);
+  if (blocks) reinterpret_cast<abi::ScalarChannel*>(packed)->shift |= abi::kScalarBlocks;
   c.output(rows * out);
   c.text() << "rows " << rows << " in " << in << " out " << out;
 }
