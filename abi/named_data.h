@@ -91,6 +91,9 @@ enum class MemoryMode : uint8_t {
 inline constexpr uint32_t kFastOnDevice = 0xFFFFFFFF;
 /// DelegateRecord::system of a system whose figures are in the part's file only.
 inline constexpr uint16_t kSystemOfPart = 1;
+/// Cache line of a core. Calls that run while a delegate works must not write to the lines of its
+/// memory, because the core invalidates them at the end.
+inline constexpr uint32_t kCacheLine = 32;
 struct DelegateRecord {
   uint32_t scratch_offset;  // in the arena, a multiple of 16; its size is in the payload
   uint32_t fast_bytes;      // size of fast scratch; 0: none

@@ -2,8 +2,8 @@
 
 usage: cmsis_nn_measure.py CMSIS_NN_FOLDER [--build build] [--cores cortex-m7,cortex-m33] [--networks A,B] [--write]
 
-This Python has the PyPI package ziglang 0.17.1 (clang 22.1.8). CMSIS_NN_FOLDER is a checkout of the commit that cmsis_nn.json names. The build folder has the counter and the cycle models (make)
-and the board's linker script. Each layer is a call of the public function for its operator (cmsis_nn_layers.cpp). --write stores a
+This Python has the PyPI package ziglang 0.17.1 (clang 22.1.8). CMSIS_NN_FOLDER is a checkout of the commit that cmsis_nn.json
+names. The build folder has the counter and the cycle models (make) and the board's linker script. Each layer is a call of the public function for its operator (cmsis_nn_layers.cpp). --write stores a
 build in cmsis_nn.json if it needs fewer instructions for the whole network than the stored one, and the cycles of the build
 with the fewest.
 """

@@ -138,7 +138,8 @@ void block(const Request& request, Reply& out) {
 void trace(void*, uint32_t instruction, const char*, int after) {
   const uint64_t now = runner::counter_read();
   if (after != 0) {
-    op_cycles[instruction] = static_cast<uint32_t>(now - op_start);
+    // A delegate that works in the background is reported at its start and at its wait.
+    op_cycles[instruction] += static_cast<uint32_t>(now - op_start);
   }
   op_start = runner::counter_read();
 }
@@ -229,6 +230,7 @@ void add_result(Reply& out) {
 void run() {
   const bool is_dwt = runner::counter_is_dwt();
   const uint64_t start = runner::counter_read();
+  if (op_cycles != nullptr) std::memset(op_cycles, 0, 4 * thimble_instruction_count(&model));
   run_status = static_cast<uint32_t>(thimble_run(&model));
   const uint64_t end = runner::counter_read();
   const uint64_t cycles =

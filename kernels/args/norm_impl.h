@@ -62,9 +62,9 @@ struct NarrowScale {
     factor = scale.t << of_factor;
     shift = left - of_factor;
   }
-  int32_t normalized(int32_t difference) const { return high(difference << shift, factor); }
+  int32_t normalized(int32_t difference) const { return high(difference * (1 << shift), factor); }
   /// `w` has 16 bits.
-  static int32_t weighted(int32_t a, int32_t w) { return high(a << 1, w * (1 << 16)); }
+  static int32_t weighted(int32_t a, int32_t w) { return high(a * 2, w * (1 << 16)); }
 
  private:
   /// Returns the rounded high half of the product.

@@ -72,7 +72,7 @@ extern "C" __attribute__((naked)) void thimble_v6m_dot_quad(ScalarDot*) {
       FOUR
       "cmp r10, r11\n"
       "bne 2b\n"
-      // Sums of the pixels: r8, r11, r9, lr.
+      // Sums of the pixels: r0, r11, r9, lr.
       "mov r0, r8\n"
       "lsls r1, r6, #16\n"
       "subs r0, r0, r1\n"

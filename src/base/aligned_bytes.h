@@ -1,5 +1,6 @@
 #pragma once
-// A buffer at the alignment that the runtime, the delegates and the containers require: 16 bytes.
+// A buffer at the alignment that the runtime, the delegates and the containers require, 16 bytes,
+// and of a cache line, which calls beside a delegate require: 32 bytes.
 
 #include <cstring>
 #include <vector>
@@ -22,8 +23,8 @@ class AlignedBytes {
   [[nodiscard]] size_t size() const { return size_; }
 
  private:
-  struct alignas(16) Block {
-    uint8_t bytes[16];
+  struct alignas(32) Block {
+    uint8_t bytes[32];
   };
   size_t size_;
   std::vector<Block> blocks_;

@@ -177,9 +177,13 @@ Status lower_and_plan(const CompileOptions& options, std::optional<int64_t> sram
   npu_options.vendor = options.vendor;
   THIMBLE_TRY(program->memory_plan, compile_subgraphs(compiled->subgraphs, npu_options,
                                                       &compiled->lowered, options.progress));
-  compiled->report.overlap_arena_bytes = overlap_calls(part, {npu_options.smallest, arena_bytes},
-                                                       &compiled->lowered, &program->memory_plan);
-  if (*options.dialect == engine::Dialect::kStock) THIMBLE_CHECK(check_stock_delegates(*compiled));
+  if (*options.dialect ==
+      engine::Dialect::kStock) {  // ExecuTorch's runtime waits for each delegate
+    THIMBLE_CHECK(check_stock_delegates(*compiled));
+  } else {
+    compiled->report.overlap_arena_bytes = overlap_calls(part, {npu_options.smallest, arena_bytes},
+                                                         &compiled->lowered, &program->memory_plan);
+  }
   THIMBLE_CHECK(save_subgraphs(files, *compiled));
   return files->save("lowered.ir", compiled->lowered.graph);
 }

@@ -300,13 +300,15 @@ Result<FloatModel> import_model(const fs::path& path, const CompileOptions& opti
   THIMBLE_CHECK(files->save("imported.ir", model.imported));
   THIMBLE_TRY(model.graph,
               run_passes(model.imported, options.skip_passes, files, &model.provenance));
-  // The passes change most weights: without this, the memory would have all weights twice.
-  for (size_t i = 0; i < model.imported.value_count(); ++i) {
-    model.imported.value(static_cast<ir::ValueId>(i)).constant.reset();
-  }
   if (options.io_channels_last) THIMBLE_CHECK(declare_channels_last(&model.graph));
   THIMBLE_CHECK(files->save("float.ir", model.graph));
   return model;
+}
+
+void release_imported_constants(FloatModel* model) {
+  for (size_t i = 0; i < model->imported.value_count(); ++i) {
+    model->imported.value(static_cast<ir::ValueId>(i)).constant.reset();
+  }
 }
 
 namespace {
@@ -609,7 +611,8 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   }
   const CompileOptions options = with_recipe(asked, found.recipe);
   auto part = std::make_shared<const engine::Part>(std::move(found));
-  THIMBLE_TRY(const FloatModel model, import_model(path, options, &files));
+  THIMBLE_TRY(FloatModel model, import_model(path, options, &files));
+  release_imported_constants(&model);
   THIMBLE_CHECK(check_options(model, options, *part));
   THIMBLE_TRY(const Calibration data, read_calibration(model, options));
   THIMBLE_TRY(const quant::QuantizedModel quantized,

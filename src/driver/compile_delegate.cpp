@@ -49,7 +49,8 @@ Result<DelegateProgram> compile_delegate(const std::filesystem::path& path,
   part.engines.resize(1);
   const engine::PartNpu& use = part.engines.front();
   StageFiles files(options.save_stages);
-  THIMBLE_TRY(const FloatModel model, import_model(path, options, &files));
+  THIMBLE_TRY(FloatModel model, import_model(path, options, &files));
+  release_imported_constants(&model);
   THIMBLE_TRY(const Calibration data, read_calibration(model, options));
   THIMBLE_TRY(quant::QuantizedModel quantized,
               quantize_model(model, data, options, arithmetic_of(options, part)));

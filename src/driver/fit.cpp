@@ -131,6 +131,7 @@ Result<Prepared> prepare(const FitModel& model, const std::vector<Target>& targe
   own.calibration = model.calibration;
   own.samples = model.samples;
   THIMBLE_TRY(FloatModel imported, import_model(model.path, own, &none));
+  release_imported_constants(&imported);
   THIMBLE_TRY(Calibration data, read_calibration(imported, own));
   Prepared prepared{std::move(imported), std::move(data), {}, {}};
   const bool has_tables = quant::reads_tables(prepared.model.graph);

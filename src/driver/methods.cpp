@@ -168,6 +168,7 @@ Result<std::vector<MethodBuild>> observe_methods(std::span<const MethodModel> me
     build.options = options;
     build.options.calibration = method.calibration;
     THIMBLE_TRY(FloatModel model, import_model(method.model, build.options, &no_files));
+    release_imported_constants(&model);
     model.graph.name = method.name;
     build.model = std::make_unique<FloatModel>(std::move(model));
     THIMBLE_CHECK(check_options(*build.model, build.options, part));

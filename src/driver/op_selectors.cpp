@@ -134,7 +134,7 @@ Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& cho
       if (is_float && kernels.float32 && !reads_float_only(graph, op)) continue;
       const std::string reason =
           choice.precision == Precision::kInt4 && kernels.int4
-              ? std::string("has no matrix of weights, so no weights of 4 bits")
+              ? std::string("has no weights, so int4 does not apply")
           : is_float && kernels.float32
               ? std::string("has no float32 result: --float keeps the whole network in float32")
               : fmt::format("has no {} kernel on {}{}", precision_name(choice.precision), target,

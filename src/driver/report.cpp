@@ -234,8 +234,9 @@ std::string overlap_lines(const CompileReport& report) {
     text += "\n";
   }
   if (report.overlap_arena_bytes > 0) {
-    text += fmt::format("  the arena has {} B more for it (--optimize size: none)\n",
-                        with_commas(report.overlap_arena_bytes));
+    text += fmt::format(
+        "  the arena is {} B larger because of these calls (not with --optimize size)\n",
+        with_commas(report.overlap_arena_bytes));
   }
   return text;
 }

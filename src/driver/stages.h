@@ -43,7 +43,7 @@ inline constexpr std::string_view kRandomCalibration = "random";
 /// A model before quantization.
 struct FloatModel {
   std::string name;    // the file's name
-  ir::Graph imported;  // as exported, but constants have no data
+  ir::Graph imported;  // as exported; without data after release_imported_constants()
   ir::Graph graph;     // after the float passes
   OpProvenance provenance;
   std::vector<std::string> notes;         // of the import
@@ -53,6 +53,10 @@ struct FloatModel {
 [[nodiscard]] Result<FloatModel> import_model(const std::filesystem::path& path,
                                               const CompileOptions& options, StageFiles* files,
                                               std::vector<ir::RefusedNode>* refused = nullptr);
+
+/// Frees the data of the constants of model->imported. The passes change most weights: without
+/// this, the memory would have all weights twice. annotate() reads them.
+void release_imported_constants(FloatModel* model);
 
 /// Checks the options that select operators of the model, and 16-bit activations.
 [[nodiscard]] Status check_options(const FloatModel& model, const CompileOptions& options,

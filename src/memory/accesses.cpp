@@ -22,12 +22,13 @@ struct CoreReuse {
   Reuse dense, depthwise, linear;
 };
 
-CoreReuse reuse_on(abi::Isa isa) {
-  switch (isa) {
+CoreReuse reuse_on(const engine::Core& core) {
+  switch (core.isa) {
     case abi::Isa::kMve:
       return {{3, 2}, {1, 1}, {1, 8}};
     case abi::Isa::kDsp:
-      return {{3, 1}, {1, 1}, {1, 4}};
+      // Three pixels by two channels on the M7, else two by four.
+      return {core.timing == "m7" ? Reuse{3, 1} : Reuse{2, 2}, {1, 1}, {1, 4}};
     case abi::Isa::kThumb1:
     case abi::Isa::kThumb2:
       break;
@@ -43,7 +44,7 @@ struct Weighted {
 
 std::optional<Weighted> weighted(const ir::Graph& graph, const ir::Op& op,
                                  const engine::Core& target) {
-  const CoreReuse reuse = reuse_on(target.isa);
+  const CoreReuse reuse = reuse_on(target);
   const ir::Type& x = graph.type(op.inputs[0]);
   const ir::Type& y = graph.type(op.output);
   const auto width = static_cast<int64_t>(x.bytes()) / std::max<int64_t>(x.elements(), 1);

@@ -214,6 +214,8 @@ double overlap_delegates(OverlapOptions options, engine::Lowered* lowered,
     Candidate candidate = applied(*lowered, options.call_times, at, order);
     if (!BufferAliasing::views_fit(candidate.lowered)) return false;
     MemoryPlan plan = plan_memory(candidate.lowered);
+    // Two parts of one value, such as the operands of a concatenation, may share a cache line.
+    if (find_overlap_conflict(candidate.lowered, plan)) return false;
     const int64_t bytes = plan.placement.peak_bytes;
     if (bytes > memory_plan->placement.peak_bytes) {
       const double growth = (static_cast<double>(bytes) - arena_bytes) / arena_bytes;

@@ -58,9 +58,16 @@ class MemoryPlanner {
       // The planner does not place the states (0 bytes); place_states_after() does.
       for (size_t i = 0; i < graph_.states().size(); ++i) buffers[state_range(i)].bytes = 0;
     }
-    plan_.placement = place(buffers, abi::kArenaAlignment, plan_.overlaps, kProgramSteps);
+    plan_.placement = place(buffers, alignment(), plan_.overlaps, kProgramSteps);
     assert(is_valid(buffers, plan_.placement, plan_.overlaps));
     if (states_offset_min_) place_states_after();
+  }
+
+  /// While a delegate works, no range shares a cache line with its memory.
+  [[nodiscard]] int64_t alignment() const {
+    const bool overlaps =
+        std::ranges::any_of(calls_, [](const auto& call) { return call.overlap != 0; });
+    return overlaps ? abi::kCacheLine : abi::kArenaAlignment;
   }
 
   void place_inner_ranges() {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "abi/named_data.h"
+#include "base/rounding.h"
 #include "memory/delegate_overlap.h"
 
 namespace thimble::memory {
@@ -28,6 +30,7 @@ class Checker {
     const engine::KernelCall& call = calls()[step];
     if (call.overlap == 0) return std::nullopt;
     if (call.delegate < 0) return fmt::format("call {} is no delegate and has an overlap", step);
+    if (call.overlap > UINT8_MAX) return fmt::format("the overlap of call {} has no 8 bits", step);
     const size_t last = step + static_cast<size_t>(call.overlap);
     if (last >= calls().size()) return fmt::format("the overlap of call {} has no end", step);
     const Accesses device = accesses_of(step);
@@ -38,8 +41,9 @@ class Checker {
         return fmt::format("calls {} and {} need the engine {}", step, other, engine_of(call));
       }
       const Accesses core = accesses_of(other);
+      const Accesses lines = {cache_lines(device.reads), cache_lines(device.writes)};
       for (const auto& [ours, theirs] :
-           {std::pair(&core.writes, &device.writes), std::pair(&core.writes, &device.reads),
+           {std::pair(&core.writes, &lines.writes), std::pair(&core.writes, &lines.reads),
             std::pair(&core.reads, &device.writes)}) {
         const std::optional<std::string> met = find_common(*ours, *theirs);
         if (met) return fmt::format("call {} while call {} works: {}", other, step, *met);
@@ -52,6 +56,16 @@ class Checker {
   [[nodiscard]] const std::vector<engine::KernelCall>& calls() const { return lowered_.calls; }
   [[nodiscard]] const std::string& engine_of(const engine::KernelCall& call) const {
     return lowered_.delegates[static_cast<size_t>(call.delegate)].engine;
+  }
+
+  /// Returns the cache lines of the ranges, of which the core may write no byte.
+  static std::vector<ByteRange> cache_lines(std::vector<ByteRange> ranges) {
+    constexpr int64_t kLine = abi::kCacheLine;
+    for (ByteRange& range : ranges) {
+      range.begin = range.begin / kLine * kLine;
+      range.end = round_up(range.end, kLine);
+    }
+    return ranges;
   }
 
   static std::optional<std::string> find_common(const std::vector<ByteRange>& a,

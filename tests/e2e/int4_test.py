@@ -92,7 +92,7 @@ def check_refusals(program, models, scratch):
     for target, options, words in (("corstone-300", ("--weights", "int4"), "no form of weights with 4 bits"),
                                    ("cortex-m4", ("--weights", "int4", "--compat", "executorch"), "no kernels for it"),
                                    ("corstone-300", ("--quant", "*=int4"), "has no int4 kernel"),
-                                   ("cortex-m4", ("--quant", "*pool*=int4"), "has no matrix of weights")):
+                                   ("cortex-m4", ("--quant", "*pool*=int4"), "has no weights, so int4")):
         command = [program, "compile", model / "dscnn_kws.pt2", "--target", target, "--calibrate",
                    model / "calibrate.npz", "-o", scratch / "refused.pte", *options]
         ran = subprocess.run([str(part) for part in command], capture_output=True, text=True)

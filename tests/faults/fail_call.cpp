@@ -1,12 +1,10 @@
 // A library for LD_PRELOAD that counts calls of the C library, and lets one of them fail or ends
 // the process at it.
 //
-//   THIMBLE_FAULT=NAME:NUMBER:ACTION   call NUMBER (from 1) of NAME fails; ACTION is an errno,
-//   `short`
-//                                      (a write of half of its bytes) or `kill` (SIGKILL before the
-//                                      call)
-//   THIMBLE_FAULT_COUNTS=FILE          the number of calls per name is written here when main()
-//   returns
+//   THIMBLE_FAULT=NAME:NUMBER:ACTION   Call NUMBER (from 1) of NAME fails. ACTION is an errno,
+//                                      `short` (half of the bytes are written), or `kill` (SIGKILL
+//                                      before the call).
+//   THIMBLE_FAULT_COUNTS=FILE          The calls of each name are counted here when main() returns.
 //
 // NAMES are those of kNames. `write` and `writev` are one name, as are the functions that open a
 // file to write it, those that close one, those that remove a name, and those that allocate memory.

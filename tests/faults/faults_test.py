@@ -3,8 +3,9 @@
 usage: faults_test.py THIMBLE FAIL_CALL_LIBRARY REPO [--all] [--seed N]
 
 For every fault the command must end with exit code 0 and the files of a run without faults, or with exit code 2, a message and
-the files from before, without a further file. If only the report cannot be printed, the files are those of a run without faults. A command that is killed leaves each file as it was or complete; only its temporary
-files may remain, as does one that cannot be removed. --all lets every allocation fail instead of a sample. The counts of outcomes are printed.
+the files from before, without a further file. If only the report cannot be printed, the files are those of a run without faults.
+A command that is killed leaves each file as it was or complete; only its temporary files may remain, as does one that cannot be
+removed. --all lets every allocation fail instead of a sample. The counts of outcomes are printed.
 """
 
 import argparse

@@ -20,8 +20,9 @@ FLAGS = ["-std=c++17", "-O0", "-g", "-fPIC", "-fno-exceptions", "-fno-rtti"]
 def library(runtime, folder):
     """Compiles the runtime in `runtime` with debug information. Returns the shared library."""
     shared = folder / "libthimble.so"
-    subprocess.run(["c++", *FLAGS, "-shared", f"-I{runtime / 'include'}", f"-I{runtime.parent}", f"-I{SOURCE}",
-                    *sorted(runtime.glob("*/*.cpp")), f"-Wl,--version-script={SOURCE / 'linux/exports.map'}", "-o", shared], check=True)
+    sources = sorted(path.relative_to(runtime.parent) for path in runtime.glob("*/*.cpp"))
+    subprocess.run(["c++", *FLAGS, "-shared", "-Iruntime/include", "-I.", f"-I{SOURCE}", f"-ffile-prefix-map={SOURCE}=.", *sources,
+                    f"-Wl,--version-script={SOURCE / 'linux/exports.map'}", "-o", shared], check=True, cwd=runtime.parent)
     return shared
 
 

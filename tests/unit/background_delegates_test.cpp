@@ -66,6 +66,16 @@ pte::Program program_of_network() {
   return std::move(*program);
 }
 
+constexpr const char* kOther = "OtherNpu";
+
+/// The same file, whose delegate without overlap has a device of its own.
+pte::Program program_of_two_devices() {
+  pte::Program program = program_of_network();
+  const auto overlaps = pte::delegate_overlaps(program, program.plans[0]);
+  program.plans[0].delegates.at(1 - overlaps[0].delegate).id = kOther;
+  return program;
+}
+
 /// Sets the overlap of a delegate in the file.
 void set_overlap(pte::Program& program, size_t delegate, uint8_t overlap) {
   for (pte::NamedData& data : program.named_data) {
@@ -85,10 +95,13 @@ struct Loaded {
     hostrun::EthosUNeeds needs = **hostrun::read_ethos_u_needs(*program, "network");
     needs.start_late = start_late;
     npu = std::make_unique<hostrun::EthosUDevice>(needs);
+    runtime::DelegateBackend& row = rows[0];
     row = npu->row();
     if (way == Way::kFake) row.run = fake_run;
     if (way != Way::kReal) row.background = way == Way::kFake ? &kFake : nullptr;
-    delegates = runtime::delegates_of(&row, 1);
+    rows[1] = row;
+    rows[1].id = kOther;
+    delegates = runtime::delegates_of(rows, 2);
     table = kernels::all_kernels();
     table.delegates = &delegates;
     model = std::make_unique<LoadedModel>(bytes, reinterpret_cast<const thimble_kernels*>(&table));
@@ -99,7 +112,7 @@ struct Loaded {
     npu->connect(model->memory->data(), model->needs.arena_bytes, false);
   }
   std::unique_ptr<hostrun::EthosUDevice> npu;
-  runtime::DelegateBackend row = {};
+  runtime::DelegateBackend rows[2] = {};
   runtime::DelegateBackends delegates = {};
   kernels::KernelTable table = {};
   std::unique_ptr<LoadedModel> model;
@@ -207,7 +220,7 @@ TEST(BackgroundDelegates, FailuresAreReported) {
 
 /// A call between start and wait fails: the runtime waits, and returns the first failure.
 TEST(BackgroundDelegates, FailureInBetweenWaitsFirst) {
-  pte::Program program = program_of_network();
+  pte::Program program = program_of_two_devices();
   const auto overlaps = pte::delegate_overlaps(program, program.plans[0]);
   const size_t last = program.plans[0].chains[0].instructions.size() - 1;
   set_overlap(program, overlaps[0].delegate, static_cast<uint8_t>(last - overlaps[0].call));
@@ -224,7 +237,7 @@ TEST(BackgroundDelegates, FailureInBetweenWaitsFirst) {
 }
 
 TEST(BackgroundDelegates, InvalidOverlapsAreRefused) {
-  const pte::Program program = program_of_network();
+  pte::Program program = program_of_two_devices();
   const auto overlaps = pte::delegate_overlaps(program, program.plans[0]);
   const size_t last = program.plans[0].chains[0].instructions.size() - 1;
   const auto status_of = [&](size_t delegate, size_t overlap) {
@@ -245,6 +258,8 @@ TEST(BackgroundDelegates, InvalidOverlapsAreRefused) {
   const Loaded loaded(written(both), Way::kFake);
   EXPECT_EQ(loaded.model->size_status, static_cast<int32_t>(Status::kCorrupt))
       << "one in the other";
+  program = program_of_network();
+  EXPECT_EQ(status_of(first, last - overlaps[0].call), Status::kCorrupt) << "one device for both";
 }
 
 }  // namespace

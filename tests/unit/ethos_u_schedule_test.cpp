@@ -183,7 +183,7 @@ int64_t feature_map_bytes(const NpuProgram& program) {
   return most;
 }
 
-TEST(EthosUSchedule, DefaultIsLeastMemoryWithinTwoPercentOfFeatureMaps) {
+TEST(EthosUSchedule, DefaultIsWithinTwoPercentOfFeatureMaps) {
   bool saves = false;
   for (const char* name : {"ethos-u55-128", "ethos-u55-256"}) {
     ProgramBuilder builder(*thimble::ethos_u::find_config(name), 9);

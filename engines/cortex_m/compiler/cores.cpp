@@ -23,8 +23,9 @@ Result<Lowered> lower(const ir::Graph& graph, const Core& core, const Options& o
   if (options.dialect == Dialect::kNative && core.isa == abi::Isa::kMve) {
     THIMBLE_TRY(legal, read_packed_rows(legal));
   }
-  const bool has_dots = core.isa == abi::Isa::kMve || core.isa == abi::Isa::kDsp;
-  if (options.dialect == Dialect::kNative && has_dots) {
+  const bool has_dot_products = core.isa == abi::Isa::kMve || core.isa == abi::Isa::kDsp;
+  if (options.dialect == Dialect::kNative && has_dot_products &&
+      options.optimize != Optimize::kSize) {
     THIMBLE_TRY(legal, transpose_products(legal));
   }
   THIMBLE_TRY(Lowered lowered, assign_layouts(legal, options.dialect));

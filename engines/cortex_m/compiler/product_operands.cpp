@@ -8,12 +8,12 @@ namespace {
 using ir::Op;
 using ir::OpKind;
 
-/// A transposition costs about as much as the dot products of one row save.
+/// Fewer rows save less than the transposition costs, or hardly more.
 constexpr int64_t kRowsMin = 4;
 /// The kernel computes fewer columns one value at a time.
 constexpr int64_t kColumnsMin = 4;
 
-bool is_transposed(const ir::Graph& graph, const Op& op) {
+bool needs_transposition(const ir::Graph& graph, const Op& op) {
   if (op.kind != OpKind::qmatmul || op.get(ir::attr::transpose_b)) return false;
   if (graph.value(op.inputs[1]).constant != nullptr) return false;
   const ir::Shape& y = graph.type(op.output).shape;
@@ -25,7 +25,7 @@ bool is_transposed(const ir::Graph& graph, const Op& op) {
 Result<ir::Graph> transpose_products(const ir::Graph& graph) {
   ir::Rewriter rewriter(graph);
   for (const Op& op : graph.ops()) {
-    if (!is_transposed(graph, op)) {
+    if (!needs_transposition(graph, op)) {
       THIMBLE_CHECK(rewriter.copy(op));
       continue;
     }

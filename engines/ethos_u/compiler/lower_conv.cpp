@@ -242,7 +242,7 @@ ConvJob with_exchanged_axes(ConvJob job) {
 
 }  // namespace
 
-Status Lowering::legalized_conv(ConvJob job) {
+Status Lowering::legalized_conv(ConvJob job, bool exchanged) {
   const ConvJob original = job;
   Window& window = job.window;
   if (job.y.shape[2] == 1) window.stride_h = 1;
@@ -253,10 +253,9 @@ Status Lowering::legalized_conv(ConvJob job) {
   const int64_t height = (window.kernel_h - 1) * window.dilation_h + 1;
   const int64_t width = (window.kernel_w - 1) * window.dilation_w + 1;
   const bool column = job.x.shape[3] == 1 && job.y.shape[3] == 1;
-  if ((height > kKernelHeightMax && width <= kKernelHeightMax) ||
-      (window.stride_h > kStrideMax && column)) {
-    return legalized_conv(with_exchanged_axes(original));
-  }
+  const bool exchange = (height > kKernelHeightMax && width <= kKernelHeightMax) ||
+                        (window.stride_h > kStrideMax && column);
+  if (exchange && !exchanged) return legalized_conv(with_exchanged_axes(original), true);
   if (height > kKernelHeightMax || height * width > kKernelAreaMax ||
       window.stride_h > kStrideMax || window.stride_w > kStrideMax) {
     return im2col_conv(original);

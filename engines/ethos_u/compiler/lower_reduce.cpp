@@ -119,6 +119,8 @@ Status Lowering::reduce(const View& y, const View& x, const std::vector<int64_t>
   plan.summed_depth = in_depth && reduction.convolves;
   const int64_t h_max = reduction.convolves ? kKernelHeightMax : kPoolHeightMax;
   const int64_t area_max = reduction.convolves ? kKernelAreaMax : kPoolAreaMax;
+  // A kernel may be wider than high.
+  if (plan.kernel_h() > h_max) std::swap(plan.removed.front(), plan.removed.back());
   const int64_t kernel_h = plan.kernel_h(), kernel_w = plan.kernel_w();
   if (plan.removed.size() > 2 || kernel_h > h_max || kernel_h * kernel_w > area_max ||
       plan.depth.size > kSizeMax) {

@@ -120,7 +120,8 @@ std::optional<Operand> transposed_result(const Operand& made, const NpuOp& copy)
   const auto step_of = [&](int64_t size, int64_t stride) -> int64_t {
     if (size == 1) return 0;
     for (const Step& step : steps) {
-      const bool inside = step.size > 1 && stride % step.from == 0 &&
+      // A repeated axis has the step 0.
+      const bool inside = step.size > 1 && step.from > 0 && stride % step.from == 0 &&
                           size * stride <= step.size * step.from;
       if (inside && stride >= step.from) return stride / step.from * step.to;
     }
@@ -137,8 +138,8 @@ std::optional<Operand> transposed_result(const Operand& made, const NpuOp& copy)
                                   result.stride_c * made.shape.c});
   if (made.shape.h == 1) result.stride_h = reach;
   if (made.shape.w == 1) result.stride_w = reach;
-  const bool dense = (made.shape.w > 1 && result.stride_w == 1) ||
-                     (made.shape.h > 1 && result.stride_h == 1);
+  const bool dense =
+      (made.shape.w > 1 && result.stride_w == 1) || (made.shape.h > 1 && result.stride_h == 1);
   return dense && made.shape.c > 1 ? std::optional(result) : std::nullopt;
 }
 

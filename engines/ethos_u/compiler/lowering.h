@@ -153,7 +153,8 @@ class Lowering {
                  Status (Lowering::*emit)(ConvJob));
   Status emit_conv(ConvJob job);
   Status emit_transposed(ConvJob job);
-  Status legalized_conv(ConvJob job);
+  /// `exchanged`: height and width have been exchanged already.
+  Status legalized_conv(ConvJob job, bool exchanged = false);
   Status pointwise(const ConvJob& job);
   Status windowed(const ConvJob& job);
   Status im2col_conv(ConvJob job);

@@ -227,8 +227,7 @@ class Scheduler {
 
   /// Sets the cycles of the schedule's stream on the timeline.
   Status simulate(Scheduled* scheduled) {
-    THIMBLE_TRY(scheduled->timeline_cycles,
-                stream_cycles(program_, scheduled->schedule, options_));
+    THIMBLE_TRY(scheduled->timeline_cycles, stream_cycles(program_, scheduled->schedule, options_));
     return ok();
   }
 
@@ -450,18 +449,17 @@ class Finisher {
     return result;
   }
 
-  /// Returns the exact schedule with the fewest cycles within the limit. The points do not depend
-  /// on the limit, so a larger limit never gives more cycles. Points whose estimate is much slower
-  /// than the best one within the limit are not compared.
+  /// Returns the exact schedule with the fewest cycles within the limit. A point is compared unless
+  /// the estimate of one with less memory is much lower. The compared points do not depend on the
+  /// limit, so a larger limit compares at least the same ones.
   Result<std::optional<Scheduled>> fastest() {
     if (scheduler_.dedicated()) return largest_in_order();
     double least = std::numeric_limits<double>::infinity();
-    for (const Point& point : scheduler_.front()) {
-      if (point.bytes <= limit_) least = point.found.cycles;
-    }
     std::optional<Scheduled> result;
     for (const Point& point : scheduler_.front()) {
-      if (point.bytes > limit_ || point.found.cycles > kCompared * least) continue;
+      if (point.bytes > limit_) break;
+      if (point.found.cycles > kCompared * least) continue;
+      least = std::min(least, point.found.cycles);
       THIMBLE_TRY(std::optional<Scheduled> found, finish_near(point, limit_));
       keep_faster(std::move(found), &result);
     }
@@ -493,7 +491,8 @@ class Finisher {
   /// In Dedicated_Sram the estimated traffic of the DRAM is added to the cycles, as in the scores.
   Result<std::optional<Scheduled>> close_to(const Point& point, const Point& reference) {
     const int64_t memory = scheduler_.compared_memory(reference, limit_);
-    std::vector<const Point*> points = {&point, &reference};
+    std::vector<const Point*> points = {&point};
+    if (reference.bytes != point.bytes) points.push_back(&reference);
     double least = std::min(point.found.score, reference.found.score);
     for (const Point& other : scheduler_.choices()) {
       if (other.bytes > memory) break;
@@ -503,6 +502,7 @@ class Finisher {
     struct Exact {
       Scheduled schedule;
       double cost = 0;
+      bool is_selected = false;  // by the estimates
     };
     std::vector<Exact> exact;
     double best = std::numeric_limits<double>::infinity();
@@ -512,15 +512,14 @@ class Finisher {
       if (!found) continue;
       const double cost = found->timeline_cycles + at->found.score - at->found.cycles;
       best = std::min(best, cost);
-      exact.push_back({std::move(*found), cost});
+      exact.push_back({std::move(*found), cost, at == &point});
     }
     std::optional<Scheduled> result;
     for (Exact& one : exact) {
       if (one.cost > kSlowerMax * best) continue;
       if (result && one.schedule.bytes >= result->bytes) continue;
-      const bool usual = &one == &exact.front();
       result = std::move(one.schedule);
-      if (usual) break;
+      if (one.is_selected) break;
     }
     return result;
   }

@@ -110,7 +110,8 @@ void require(Report& report, thimble_status status) {
 }
 
 uint8_t* allocate(size_t bytes) {
-  const size_t rounded = (bytes + 15) & ~size_t{15};
+  constexpr size_t kCacheLine = 32;  // calls beside an NPU require this alignment of the arena
+  const size_t rounded = (bytes + kCacheLine - 1) & ~(kCacheLine - 1);
   if (rounded > static_cast<size_t>(big_end - free_memory) || rounded < bytes) ram_error(bytes);
   uint8_t* memory = free_memory;
   free_memory += rounded;
