@@ -226,9 +226,11 @@ class Shaper {
     return {between(1, 4), between(1, 20), between(1, 40)};
   }
   void mean() {
-    const Shape shape = some_shape();
     Attrs attrs;
-    attrs.set(ir::attr::dims, some_dims(shape.size()));
+    const bool is_tall = random_.chance(20);  // more rows than a kernel has
+    const Shape shape =
+        is_tall ? Shape{1, between(1, 8), between(65, 120), between(1, 16)} : some_shape();
+    attrs.set(ir::attr::dims, is_tall ? std::vector<int64_t>{2, 3} : some_dims(shape.size()));
     attrs.set(ir::attr::keepdim, between(0, 1));
     attrs.set(ir::attr::x_zp, code());
     attrs.set(ir::attr::y_zp, code());

@@ -7,13 +7,13 @@
 #include "abi/pte_ops.h"
 #include "engine/direct.h"
 #include "engines/cortex_m/compiler/fast.h"
-#include "engines/cortex_m/compiler/select_float.h"
 #include "engines/cortex_m/compiler/kernel_variants.h"
 #include "engines/cortex_m/compiler/layout.h"
 #include "engines/cortex_m/compiler/linked_size.h"
 #include "engines/cortex_m/compiler/overlap.h"
 #include "engines/cortex_m/compiler/pack.h"
 #include "engines/cortex_m/compiler/scratch.h"
+#include "engines/cortex_m/compiler/select_float.h"
 #include "ir/op_traits.h"
 #include "ir/refused_op.h"
 #include "ir/views.h"
@@ -84,8 +84,8 @@ class Selector {
     std::vector<KernelCall> signatures;
     const bool computes_floats = is_float(graph_, op) && !ir::only_moves(op.kind);
     if (!stock_ && !computes_floats) signatures = fast_calls(graph_, op, target_);
-    // Except for speed, a kernel is called with the least scratch that it supports.
-    for (size_t i = 1; i < signatures.size() && options_.optimize != Optimize::kSpeed; ++i) {
+    // For the least memory, a kernel is called with the least scratch that it supports.
+    for (size_t i = 1; i < signatures.size() && options_.optimize == Optimize::kSize; ++i) {
       KernelCall &first = signatures.front(), &other = signatures[i];
       if (other.op == first.op && scratch_of(other) < scratch_of(first)) std::swap(first, other);
     }

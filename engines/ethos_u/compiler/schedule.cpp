@@ -453,37 +453,14 @@ class Finisher {
   /// the estimate of one with less memory is much lower. The compared points do not depend on the
   /// limit, so a larger limit compares at least the same ones.
   Result<std::optional<Scheduled>> fastest() {
-    if (scheduler_.dedicated()) return largest_in_order();
-    double least = std::numeric_limits<double>::infinity();
     std::optional<Scheduled> result;
-    for (const Point& point : scheduler_.front()) {
-      if (point.bytes > limit_) break;
-      if (point.found.cycles > kCompared * least) continue;
-      least = std::min(least, point.found.cycles);
-      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(point, limit_));
-      keep_faster(std::move(found), &result);
-    }
-    return result;
-  }
-
-  /// In Dedicated_Sram more memory means less traffic of the DRAM, which the cycles alone do not
-  /// show. Returns the largest schedule within the limit. Schedules that are faster than a larger
-  /// one are omitted, so that cycles never increase with memory. The result for a point does not
-  /// depend on the limit.
-  Result<std::optional<Scheduled>> largest_in_order() {
+    THIMBLE_CHECK(compare(scheduler_.choices(), &result));
+    if (!scheduler_.dedicated()) return result;
     const std::vector<Point>& points = scheduler_.fine_curve();
-    double larger = 0;  // cycles of the next larger schedule
-    for (size_t i = points.size(); i-- > 0;) {
-      const int64_t most = points[i].bytes + points[i].bytes / 32;
-      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(points[i], most));
-      if (!found || found->timeline_cycles < larger) continue;
-      larger = found->timeline_cycles;
-      if (found->bytes <= limit_) return found;
-    }
+    THIMBLE_CHECK(compare(points, &result));
+    if (result || points.empty() || points.front().bytes > limit_) return result;
     // The exact sizes exceed the limit: the smallest schedule, without the copies that do not fit.
-    const bool fits = !points.empty() && points.front().bytes <= limit_;
-    return fits ? scheduler_.finish(points.front(), limit_)
-                : Result<std::optional<Scheduled>>(std::optional<Scheduled>());
+    return scheduler_.finish(points.front(), limit_);
   }
 
   /// Returns the exact schedule of `point` if it is at most kSlowerMax slower than the best one
@@ -531,6 +508,19 @@ class Finisher {
         (!*best || found->timeline_cycles < (*best)->timeline_cycles ||
          (found->timeline_cycles == (*best)->timeline_cycles && found->bytes < (*best)->bytes));
     if (faster) *best = std::move(found);
+  }
+
+  /// Replaces `best` by the fastest exact schedule of the points, if it is faster.
+  Status compare(const std::vector<Point>& points, std::optional<Scheduled>* best) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Point& point : points) {
+      if (point.bytes > limit_) break;
+      if (point.found.cycles > kCompared * least) continue;
+      least = std::min(least, point.found.cycles);
+      THIMBLE_TRY(std::optional<Scheduled> found, finish_near(point, limit_));
+      keep_faster(std::move(found), best);
+    }
+    return ok();
   }
 
   Scheduler& scheduler_;
