@@ -30,7 +30,8 @@ CoreReuse reuse_on(const engine::Core& core) {
       // Three pixels by two channels on the M7, else two by four.
       return {core.timing == "m7" ? Reuse{3, 1} : Reuse{2, 2}, {1, 1}, {1, 4}};
     case abi::Isa::kThumb1:
-      return {{4, 0.5}, {1, 1}, {1, 4}};
+      // Four pixels at once, and the rest of a row of a depthwise result one by one.
+      return {{4, 0.5}, {3, 1}, {1, 4}};
     case abi::Isa::kThumb2:
       break;
   }

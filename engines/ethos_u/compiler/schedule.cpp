@@ -449,7 +449,7 @@ class Finisher {
     return result;
   }
 
-  /// Returns the exact schedule with the fewest cycles within the limit. A point is compared unless
+  /// Returns the exact schedule with the least cost within the limit. A point is compared unless
   /// the estimate of one with less memory is much lower. The compared points do not depend on the
   /// limit, so a larger limit compares at least the same ones.
   Result<std::optional<Scheduled>> fastest() {
@@ -510,21 +510,27 @@ class Finisher {
     if (faster) *best = std::move(found);
   }
 
-  /// Replaces `best` by the fastest exact schedule of the points, if it is faster.
+  /// Replaces `best` by the exact schedule of a point with a smaller cost: its cycles, in
+  /// Dedicated_Sram with the estimated traffic of the DRAM, as in the scores.
   Status compare(const std::vector<Point>& points, std::optional<Scheduled>* best) {
     double least = std::numeric_limits<double>::infinity();
     for (const Point& point : points) {
       if (point.bytes > limit_) break;
-      if (point.found.cycles > kCompared * least) continue;
-      least = std::min(least, point.found.cycles);
+      if (point.found.score > kCompared * least) continue;
+      least = std::min(least, point.found.score);
       THIMBLE_TRY(std::optional<Scheduled> found, finish_near(point, limit_));
-      keep_faster(std::move(found), best);
+      if (!found) continue;
+      const double cost = found->timeline_cycles + point.found.score - point.found.cycles;
+      if (*best && (cost > cost_ || (cost == cost_ && found->bytes >= (*best)->bytes))) continue;
+      cost_ = cost;
+      *best = std::move(found);
     }
     return ok();
   }
 
   Scheduler& scheduler_;
   int64_t limit_;
+  double cost_ = 0;  // of the best schedule of compare()
 };
 
 }  // namespace
