@@ -130,10 +130,20 @@ Status find_memory(const CheckedAccess& access, const Model& model, uint32_t ind
   return Status::kOk;
 }
 
+/// Returns true if the delegate is one of this backend, or is not there.
+bool has_backend(CheckedAccess& access, uint32_t index, const char* id) {
+  Verifier& verifier = access.verifier;
+  const FlatVector rows = verifier.vector(access.plan, pte::execution_plan::kDelegates, 2);
+  if (index >= rows.count()) return true;
+  TableKind kind(kDelegateFields);
+  const Position row = verifier.table(rows.item(index, 4), kind);
+  return row == nullptr || same_name(verifier.vector(row, pte::backend_delegate::kId, 0), id);
+}
+
 /// Checks the calls that run while the delegate of instruction `at` works: they exist, and none of
 /// them starts a device that works longer than the call, or needs the same one.
-Status check_overlap(CheckedAccess& access, const DelegateBackends& delegates, const Model& model,
-                     uint32_t at, const DelegateSlot& slot, uint32_t overlap) {
+Status check_overlap(CheckedAccess& access, const Model& model, uint32_t at,
+                     const DelegateSlot& slot, uint32_t overlap) {
   const FlatbufferProgram& flatbuffer = model.flatbuffer;
   if (overlap >= flatbuffer.instructions.count() - at) return Status::kCorrupt;
   for (uint32_t i = at + 1; i <= at + overlap; ++i) {
@@ -142,10 +152,7 @@ Status check_overlap(CheckedAccess& access, const DelegateBackends& delegates, c
     abi::DelegateRecord record;
     if (row >= access.delegates.bytes / sizeof record) return Status::kCorrupt;
     memcpy(&record, access.delegates.data + row * sizeof record, sizeof record);
-    DelegateSlot other;
-    uint32_t bytes = 0;
-    THIMBLE_RETURN_IF_ERROR(open_row(access, delegates, row, other, bytes));
-    if (record.overlap != 0 || other.backend == slot.backend) return Status::kCorrupt;
+    if (record.overlap != 0 || has_backend(access, row, slot.backend->id)) return Status::kCorrupt;
   }
   return Status::kOk;
 }
@@ -260,7 +267,7 @@ Status check_delegate_call(CheckedAccess& access, const Model& model,
   DelegateMemory memory;
   THIMBLE_RETURN_IF_ERROR(find_memory(access, model, index, scratch_bytes, memory));
   if (memory.overlap != 0)
-    THIMBLE_RETURN_IF_ERROR(check_overlap(access, delegates, model, at, slot, memory.overlap));
+    THIMBLE_RETURN_IF_ERROR(check_overlap(access, model, at, slot, memory.overlap));
   const uint32_t persistent = persistent_bytes_max(delegates);
   if (loading && persistent != 0)
     memory.persistent = persistent_memory(access, model, index, persistent);

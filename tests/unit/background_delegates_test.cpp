@@ -68,7 +68,7 @@ pte::Program program_of_network() {
 
 constexpr const char* kOther = "OtherNpu";
 
-/// The same file, whose delegate without overlap has a device of its own.
+/// Returns the same file, whose delegate without overlap has a device of its own.
 pte::Program program_of_two_devices() {
   pte::Program program = program_of_network();
   const auto overlaps = pte::delegate_overlaps(program, program.plans[0]);

@@ -146,7 +146,8 @@ TEST(EthosUSchedule, MoreMemoryIsNeverSlower) {
       ASSERT_TRUE(blob.ok()) << blob.error().message;
       EXPECT_LE(blob->sram_bytes(one.mode), *options.sram_bytes);
       const double cycles = timeline_cycles(program, *blob, one.mode);
-      EXPECT_LE(cycles, before * (dedicated ? 1.03 : 1)) << one.config << " with " << *options.sram_bytes;
+      EXPECT_LE(cycles, before * (dedicated ? 1.03 : 1))
+          << one.config << " with " << *options.sram_bytes;
       before = cycles;
       if (first == 0) first = cycles;
     }

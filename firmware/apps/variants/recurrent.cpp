@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "firmware/apps/variants/case.h"
-#include "numerics/recurrent.h"
+#include "kernels/args/recurrent.h"
 
 namespace thimble::firmware {
 namespace {
