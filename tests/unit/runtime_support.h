@@ -8,6 +8,7 @@
 #include <new>
 #include <vector>
 
+#include "abi/named_data.h"
 #include "base/bytes.h"
 #include "formats/pte/program.h"
 #include "kernels/kernels.h"
@@ -30,8 +31,8 @@ inline constexpr bool kAddressSanitizer = false;
 inline constexpr bool kAddressSanitizer = false;
 #endif
 
-/// Bytes aligned to 16, without any byte after the requested size: the address sanitizer detects
-/// every access after the end.
+/// Bytes aligned to a cache line, which calls beside a delegate require, without any byte after the
+/// requested size: the address sanitizer detects every access after the end.
 class AlignedBytes {
  public:
   explicit AlignedBytes(size_t bytes)
@@ -43,7 +44,7 @@ class AlignedBytes {
   size_t size() const { return bytes_; }
 
  private:
-  static constexpr std::align_val_t kAlignment{16};
+  static constexpr std::align_val_t kAlignment{abi::kCacheLine};
   struct Deleter {
     void operator()(uint8_t* data) const { ::operator delete(data, kAlignment); }
   };
