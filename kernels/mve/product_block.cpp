@@ -1,8 +1,7 @@
 // As unpacked_block.cpp, but all columns have one scale, and each row has a start value of its own.
-// A step of 96 products has 11 instructions and the end of the loop.
+// Registers of the loop: pair_loop.h, with rows of a as x and rows of b as weights.
 //
-//   r0 r2 r4   sums of the first column of a pair     r6 r8 r10  of the second
-//   r1 r3 r5   rows of a      r9 r7 rows of b      r11 block      lr loop
+//   r11 block
 //   q3 q4 q5   four sums of each row     q6 q7 bounds
 
 #include "kernels/mve/product_block.h"
@@ -10,30 +9,14 @@
 #if THIMBLE_HAS_MVE
 #include <cstddef>
 
+#include "kernels/mve/pair_loop.h"
+
 // clang-format off
 // The products of three rows of a with the rows of b at r9 and r7.
 #define THIMBLE_PRODUCT_PAIR \
   "ldm r11, {r1, r3, r5, lr}\n" \
-  "movs r0, #0\n" \
-  "mov r2, r0\n" \
-  "mov r4, r0\n" \
-  "mov r6, r0\n" \
-  "mov r8, r0\n" \
-  "mov r10, r0\n" \
-  "wlstp.8 lr, lr, 2f\n" \
-  "1:\n" \
-  "vldrb.8 q0, [r9], #16\n" \
-  "vldrb.8 q2, [r1], #16\n" \
-  "vmladava.s8 r0, q0, q2\n" \
-  "vldrb.8 q1, [r7], #16\n" \
-  "vmladava.s8 r6, q1, q2\n" \
-  "vldrb.8 q2, [r3], #16\n" \
-  "vmladava.s8 r8, q1, q2\n" \
-  "vmladava.s8 r2, q0, q2\n" \
-  "vldrb.8 q2, [r5], #16\n" \
-  "vmladava.s8 r4, q0, q2\n" \
-  "vmladava.s8 r10, q1, q2\n" \
-  "letp lr, 1b\n" \
+  THIMBLE_CLEAR_PAIR_SUMS \
+  THIMBLE_PAIR_LOOP("2") \
   "2:\n"
 
 namespace thimble::kernels::mve {

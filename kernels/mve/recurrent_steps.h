@@ -9,8 +9,11 @@
 
 namespace thimble::kernels::mve {
 
+/// As compute_gates() of kernels/portable/gates.h.
 void gates(const Recurrent& layer, const int8_t* x, int32_t split);
+/// Computes the 16-bit cells `c` and the outputs of one step from the gates.
 void lstm(const Recurrent& layer, const abi::LstmParams& p, int16_t* c);
+/// Computes the 16-bit states `exact`, in units of 2^-bits, and the outputs of one step.
 void gru(const Recurrent& layer, int32_t bits, int16_t* exact);
 
 struct Steps {

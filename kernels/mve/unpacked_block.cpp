@@ -15,6 +15,7 @@
 #include <cstddef>
 
 #include "kernels/mve/matmul_finish.h"
+#include "kernels/mve/pair_loop.h"
 
 // clang-format off
 // Two channels of three pixels. `second` are instructions that advance r9 from the first pair of
@@ -24,28 +25,10 @@
   "ldrd r7, r12, [r11, #40]\n" \
   second \
   "add r7, r9, r7, lsl #1\n" \
-  "movs r0, #0\n" \
-  "mov r2, r0\n" \
-  "mov r4, r0\n" \
-  "mov r6, r0\n" \
-  "mov r8, r0\n" \
-  "mov r10, r0\n" \
+  THIMBLE_CLEAR_PAIR_SUMS \
   "2:\n" \
   "ldm r12!, {r1, r3, r5, lr}\n" \
-  "wlstp.8 lr, lr, 3f\n" \
-  "1:\n" \
-  "vldrb.8 q0, [r9], #16\n" \
-  "vldrb.8 q2, [r1], #16\n" \
-  "vmladava.s8 r0, q0, q2\n" \
-  "vldrb.8 q1, [r7], #16\n" \
-  "vmladava.s8 r6, q1, q2\n" \
-  "vldrb.8 q2, [r3], #16\n" \
-  "vmladava.s8 r8, q1, q2\n" \
-  "vmladava.s8 r2, q0, q2\n" \
-  "vldrb.8 q2, [r5], #16\n" \
-  "vmladava.s8 r4, q0, q2\n" \
-  "vmladava.s8 r10, q1, q2\n" \
-  "letp lr, 1b\n" \
+  THIMBLE_PAIR_LOOP("3") \
   "ldr lr, [r11, #48]\n" \
   "add r9, lr\n" \
   "add r7, lr\n" \

@@ -157,7 +157,7 @@ Status check_overlap(CheckedAccess& access, const Model& model, uint32_t at,
   return Status::kOk;
 }
 
-/// Adds scratch that the file has not planned, after the arena. One call runs at a time, so all
+/// Adds scratch that the file has not planned, after the arena. Such a file has no overlap, so all
 /// calls share it.
 Status add_unplanned_scratch(const FlatbufferProgram& flatbuffer, uint32_t scratch_bytes,
                              DelegateNeeds& needs) {

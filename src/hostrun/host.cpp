@@ -140,8 +140,9 @@ struct HostModel::State {
   static void on_instruction(void* user, uint32_t instruction, const char* /*op*/, int after) {
     State& state = *static_cast<State*>(user);
     std::vector<TracedInstruction>& events = state.trace->instructions;
-    // A delegate that works in the background is traced twice: its event ends with its wait.
-    auto event = std::ranges::find(events, instruction, &TracedInstruction::index);
+    // In the order of the instructions. A delegate that works in the background is traced twice:
+    // its event ends with its wait.
+    const auto event = std::ranges::lower_bound(events, instruction, {}, &TracedInstruction::index);
     if (after == 0) {
       if (event == events.end()) events.push_back({instruction, state.now_ns(), 0, {}});
       return;

@@ -73,7 +73,7 @@ struct Order {
   double time = 0;  // of these calls
 };
 
-/// Which calls may run while a delegate works.
+/// kAny moves calls to the delegate; kNone takes those that follow it.
 enum class Moves : uint8_t { kAny, kNone };
 
 /// Chooses the calls for one delegate: those that follow it anyway, then those before it from the
@@ -138,8 +138,8 @@ class OverlapSearch {
     time_ += times_[call];
   }
 
-  /// Adds calls after the delegate whose operands are known then. `skips`: also those after a call
-  /// that must wait.
+  /// Adds calls after the delegate whose operands exist when the device starts. Unless it `skips`,
+  /// it stops at the first call that needs the delegate.
   void add_following(bool skips) {
     std::vector<bool> is_known = is_before_;
     is_known[at_] = false;  // its results are not
@@ -183,21 +183,21 @@ class OverlapSearch {
   double time_ = 0;
 };
 
-/// A program with one more overlap.
-struct Candidate {
-  engine::Lowered lowered;
+/// The calls of a program with one more overlap, and their times.
+struct OrderedCalls {
+  std::vector<engine::KernelCall> calls;
   std::vector<double> times;
 };
 
-Candidate applied(const engine::Lowered& lowered, const std::vector<double>& times, size_t at,
-                  const Order& order) {
-  Candidate candidate{lowered, {}};
-  for (size_t i = 0; i < order.calls.size(); ++i) {
-    candidate.lowered.calls[i] = lowered.calls[order.calls[i]];
-    candidate.times.push_back(times[order.calls[i]]);
-    if (order.calls[i] == at) candidate.lowered.calls[i].overlap = order.overlap;
+OrderedCalls ordered(const std::vector<engine::KernelCall>& calls, const std::vector<double>& times,
+                     size_t at, const Order& order) {
+  OrderedCalls result;
+  for (const size_t call : order.calls) {
+    result.calls.push_back(calls[call]);
+    result.times.push_back(times[call]);
+    if (call == at) result.calls.back().overlap = order.overlap;
   }
-  return candidate;
+  return result;
 }
 
 }  // namespace
@@ -207,24 +207,31 @@ double overlap_delegates(OverlapOptions options, engine::Lowered* lowered,
   const double total = std::accumulate(options.call_times.begin(), options.call_times.end(), 0.0);
   const double arena_bytes = static_cast<double>(memory_plan->placement.peak_bytes);
   double saved = 0;
-  /// Accepts the overlap if it is worth its memory.
-  const auto try_order = [&](size_t at, const Order& order) {
-    const double more = std::min(order.time, options.call_times[at]);
-    if (order.overlap == 0 || more < kSavedMin * total) return false;
-    Candidate candidate = applied(*lowered, options.call_times, at, order);
-    if (!BufferAliasing::views_fit(candidate.lowered)) return false;
-    MemoryPlan plan = plan_memory(candidate.lowered);
+  /// Replaces *memory_plan if the new order of the calls is valid and worth its memory.
+  const auto plan_order = [&](double more) {
+    if (!BufferAliasing::views_fit(*lowered)) return false;
+    MemoryPlan plan = plan_memory(*lowered);
     // Two parts of one value, such as the operands of a concatenation, may share a cache line.
-    if (find_overlap_conflict(candidate.lowered, plan)) return false;
+    if (find_overlap_conflict(*lowered, plan)) return false;
     const int64_t bytes = plan.placement.peak_bytes;
     if (bytes > memory_plan->placement.peak_bytes) {
       const double growth = (static_cast<double>(bytes) - arena_bytes) / arena_bytes;
       if (options.smallest || growth > (saved + more) / total) return false;
       if (options.fits && !options.fits(plan)) return false;
     }
-    *lowered = std::move(candidate.lowered);
     *memory_plan = std::move(plan);
-    options.call_times = std::move(candidate.times);
+    return true;
+  };
+  const auto try_order = [&](size_t at, const Order& order) {
+    const double more = std::min(order.time, options.call_times[at]);
+    if (order.overlap == 0 || more < kSavedMin * total) return false;
+    OrderedCalls tried = ordered(lowered->calls, options.call_times, at, order);
+    std::swap(lowered->calls, tried.calls);
+    if (!plan_order(more)) {
+      std::swap(lowered->calls, tried.calls);
+      return false;
+    }
+    options.call_times = std::move(tried.times);
     saved += more;
     return true;
   };

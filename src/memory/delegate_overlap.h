@@ -7,8 +7,8 @@
 // the last of them, so no call uses this memory. find_overlap_conflict() proves it on the final
 // addresses: Bernstein's conditions for each pair of delegate and call.
 //
-// Rules: at most one device works at a time beside the core; a delegate of another engine may run
-// in between, but waits for its own results. The arena may grow by at most as many percent as the
+// Rules: at most one device works at the same time as the core; a delegate of another engine may
+// run in between, but waits for its own results. The arena may grow by at most as many percent as the
 // run becomes faster, not at all if it is to be the smallest, and never beyond its limit. Test:
 // tests/unit/delegate_overlap_test.cpp.
 
@@ -25,7 +25,7 @@ namespace thimble::memory {
 struct OverlapOptions {
   std::vector<double> call_times;  // an estimate for each call, in one unit; 0: unknown
   bool smallest = false;           // the arena must not grow
-  /// Returns true if a larger arena fits in its memory. Null: it does.
+  /// Returns true if a larger arena fits in its memory. If null, every arena fits.
   std::function<bool(const MemoryPlan&)> fits;
 };
 
