@@ -7,9 +7,9 @@
 // the last of them, so no call uses this memory. find_overlap_conflict() proves it on the final
 // addresses: Bernstein's conditions for each pair of delegate and call.
 //
-// Rules: at most one device works at the same time as the core; a delegate of another engine may
-// run in between, but waits for its own results. The arena may grow by at most as many percent as the
-// run becomes faster, not at all if it is to be the smallest, and never beyond its limit. Test:
+// Rules: at most one device works at the same time as the core. A delegate of another engine may
+// run in between, but waits for its own results. The arena may grow by at most as many percent as
+// the run becomes faster, not at all if it is to be the smallest, and never beyond its limit. Test:
 // tests/unit/delegate_overlap_test.cpp.
 
 #include <functional>
