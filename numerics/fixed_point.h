@@ -33,6 +33,11 @@ constexpr int32_t high_mult(int32_t a, int32_t b) {
   return static_cast<int32_t>((static_cast<int64_t>(a) * b + (int64_t{1} << 30)) >> 31);
 }
 
+/// Returns a * b / 2^32 to nearest, halves up. Armv7E-M has it as SMMULR.
+constexpr int32_t rounded_high(int32_t a, int32_t b) {
+  return static_cast<int32_t>((static_cast<int64_t>(a) * b + (int64_t{1} << 31)) >> 32);
+}
+
 /// Returns value / 2^bits to nearest, halves away from zero; bits is 0..31.
 constexpr int32_t rounding_divide_by_pow2(int32_t value, int32_t bits) {
   const int32_t mask = static_cast<int32_t>((int64_t{1} << bits) - 1);

@@ -200,8 +200,7 @@ Status check_linear_scalar(const Call& call) {
   THIMBLE_RETURN_IF_ERROR(check_linear_geometry(tensor(call, 0), geometry, tensor(call, 3)));
   const abi::LinearGeometry& g = linear_geometry(geometry.data);
   const Tensor& constant = tensor(call, 2);
-  THIMBLE_RETURN_IF_ERROR(
-      check_constant(constant, g.out_features, abi::scalar_row(g.in_features)));
+  THIMBLE_RETURN_IF_ERROR(check_constant(constant, g.out_features, abi::scalar_row(g.in_features)));
   const bool blocks = g.out_features != 0 && has_blocks(constant.data);
   return blocks && (g.in_features | g.out_features) % 4 != 0 ? Status::kBadParameter : Status::kOk;
 }
@@ -214,8 +213,8 @@ Status check_linear_scalar_rows(const Call& call) {
 int8_t scalar_block_result(const abi::LinearGeometry& g, const void* constant, uint32_t output,
                            const int8_t* x) {
   const abi::ScalarChannel& channel = scalar_channels(constant)[output];
-  const int8_t* w = scalar_weights(constant, g.out_features) +
-                    abi::scalar_block_offset(output, 0, g.in_features);
+  const int8_t* w =
+      scalar_weights(constant, g.out_features) + abi::scalar_block_offset(output, 0, g.in_features);
   auto acc = static_cast<uint32_t>(channel.bias);
   for (uint32_t k = 0; k < g.in_features; ++k) {
     const int8_t code = w[abi::scalar_block_offset(0, k, g.in_features)];
@@ -243,15 +242,15 @@ void run_conv2d_scalar(const ScalarDotFunctions& core, void* const* operands) {
   const bool in_place = row == g.in_c && (g.kernel_h | g.kernel_w | g.stride_h | g.stride_w) == 1;
   // Interleaving writes words from the start of the scratch. The bytes are gathered at its end, so
   // that each byte is read before a word overwrites it.
-  int8_t* const gathered =
-      scratch +
-      (quads ? abi::kScalarQuadRows - 2 : (pairs ? abi::kScalarPairRows - 2 : 0)) * row;
+  const auto pair_rows = static_cast<uint32_t>(abi::scalar_pair_rows(g));
+  int8_t* const gathered = scratch + (pairs ? pair_rows - 2 : 0) * row;
   Windows windows(g, x);
   uint32_t left = uint32_t{g.out_h} * g.out_w;
   while (left != 0) {
     const uint32_t pixels = quads && left >= 4 ? 4 : left >= at_once ? at_once : 1;
-    ScalarDotProducts* const products =
-        pixels == 4 ? core.quad : pixels == core.pixels ? core.block : core.single;
+    ScalarDotProducts* const products = pixels == 4             ? core.quad
+                                        : pixels == core.pixels ? core.block
+                                                                : core.single;
     const bool words = pairs && pixels != 1;
     const uint32_t part = pixels == 4 ? 2 : pixels;
     for (uint32_t i = 0; i < pixels; i += part) {

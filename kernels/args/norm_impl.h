@@ -4,6 +4,7 @@
 
 #include "kernels/args/norm.h"
 #include "kernels/args/requant16.h"
+#include "numerics/fixed_point.h"
 #include "numerics/inverse_sqrt.h"
 
 namespace thimble::kernels {
@@ -62,14 +63,12 @@ struct NarrowScale {
     factor = scale.t << of_factor;
     shift = left - of_factor;
   }
-  int32_t normalized(int32_t difference) const { return high(difference * (1 << shift), factor); }
+  int32_t normalized(int32_t difference) const {
+    return numerics::rounded_high(difference * (1 << shift), factor);
+  }
   /// `w` has 16 bits.
-  static int32_t weighted(int32_t a, int32_t w) { return high(a * 2, w * (1 << 16)); }
-
- private:
-  /// Returns the rounded high half of the product.
-  static int32_t high(int32_t a, int32_t b) {
-    return static_cast<int32_t>((int64_t{a} * b + (int64_t{1} << 31)) >> 32);
+  static int32_t weighted(int32_t a, int32_t w) {
+    return numerics::rounded_high(a * 2, w * (1 << 16));
   }
 };
 

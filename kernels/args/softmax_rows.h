@@ -8,6 +8,7 @@
 
 #include "abi/ops/normalization.h"
 #include "kernels/args/loop_nest.h"
+#include "numerics/fixed_point.h"
 #include "numerics/softmax.h"
 
 namespace thimble::kernels {
@@ -16,9 +17,7 @@ Status check_softmax_rows(const Call& call);
 
 /// Products of cores that multiply 32 bits to 64.
 struct LongProduct {
-  static int32_t high(int32_t a, int32_t b) {
-    return static_cast<int32_t>((int64_t{a} * b + (int64_t{1} << 31)) >> 32);
-  }
+  static int32_t high(int32_t a, int32_t b) { return numerics::rounded_high(a, b); }
   /// Adds both rounding halves before the product, so that one multiply-accumulate suffices.
   static uint32_t divided(int32_t a, uint32_t b, uint32_t right) {
     const uint32_t half = uint32_t{1} << (right - 1);

@@ -47,9 +47,7 @@ void add_rows(Binary& binary, const abi::AddParams& params) {
 namespace {
 
 struct LongProduct {
-  static int32_t high(int32_t a, int32_t b) {
-    return static_cast<int32_t>((int64_t{a} * b + (int64_t{1} << 31)) >> 32);
-  }
+  static int32_t high(int32_t a, int32_t b) { return numerics::rounded_high(a, b); }
 };
 
 template <bool kLimits>

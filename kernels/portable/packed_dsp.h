@@ -10,8 +10,7 @@ namespace thimble::kernels {
 
 /// Returns the high word of a * b + add * 2^32 to nearest, halves up: SMMULR and SMMLAR.
 constexpr int32_t high_word(int32_t a, int32_t b, int32_t add) {
-  const int64_t product = (int64_t{a} * b + (int64_t{1} << 31)) >> 32;
-  return numerics::wrap_add(static_cast<int32_t>(product), add);
+  return numerics::wrap_add(numerics::rounded_high(a, b), add);
 }
 
 /// Requantizes twice a sum; the result is not clamped yet.

@@ -47,23 +47,35 @@ bool same_name(FlatVector name, const char* text) {
   return text[count] == 0;
 }
 
+/// Row of the plan's delegates.
+struct DelegateRow {
+  Position table = nullptr;  // null if the file has no such row
+  FlatVector id;             // name of its backend
+};
+
+DelegateRow find_row(CheckedAccess& access, uint32_t index) {
+  Verifier& verifier = access.verifier;
+  DelegateRow row;
+  const FlatVector rows = verifier.vector(access.plan, pte::execution_plan::kDelegates, 2);
+  if (index >= rows.count()) return row;
+  TableKind kind(kDelegateFields);
+  row.table = verifier.table(rows.item(index, 4), kind);
+  if (row.table != nullptr) row.id = verifier.vector(row.table, pte::backend_delegate::kId, 0);
+  return row;
+}
+
 /// Opens row `index` of the plan's delegates.
 Status open_row(CheckedAccess& access, const DelegateBackends& delegates, uint32_t index,
                 DelegateSlot& slot, uint32_t& scratch_bytes) {
-  Verifier& verifier = access.verifier;
-  const FlatVector rows = verifier.vector(access.plan, pte::execution_plan::kDelegates, 2);
-  if (index >= rows.count()) return Status::kCorrupt;
-  TableKind kind(kDelegateFields);
-  const Position row = verifier.table(rows.item(index, 4), kind);
-  if (row == nullptr) return Status::kCorrupt;
-  const FlatVector id = verifier.vector(row, pte::backend_delegate::kId, 0);
+  const DelegateRow row = find_row(access, index);
+  if (row.table == nullptr) return Status::kCorrupt;
   const DelegateBackend* backend = delegates.backends;
   const DelegateBackend* const end = backend + delegates.count;
-  while (backend != end && !same_name(id, backend->id)) ++backend;
-  if (backend == end) return verifier.failed() ? Status::kCorrupt : Status::kMissingDelegate;
+  while (backend != end && !same_name(row.id, backend->id)) ++backend;
+  if (backend == end) return access.failed() ? Status::kCorrupt : Status::kMissingDelegate;
 
   DelegateSource source = {&access, {}};
-  THIMBLE_RETURN_IF_ERROR(find_payload(access, row, source.payload));
+  THIMBLE_RETURN_IF_ERROR(find_payload(access, row.table, source.payload));
   slot.backend = backend;
   return backend->open(*backend, source, slot, scratch_bytes);
 }
@@ -130,16 +142,6 @@ Status find_memory(const CheckedAccess& access, const Model& model, uint32_t ind
   return Status::kOk;
 }
 
-/// Returns true if the delegate is one of this backend, or is not there.
-bool has_backend(CheckedAccess& access, uint32_t index, const char* id) {
-  Verifier& verifier = access.verifier;
-  const FlatVector rows = verifier.vector(access.plan, pte::execution_plan::kDelegates, 2);
-  if (index >= rows.count()) return true;
-  TableKind kind(kDelegateFields);
-  const Position row = verifier.table(rows.item(index, 4), kind);
-  return row == nullptr || same_name(verifier.vector(row, pte::backend_delegate::kId, 0), id);
-}
-
 /// Checks the calls that run while the delegate of instruction `at` works: they exist, and none of
 /// them starts a device that works longer than the call, or needs the same one.
 Status check_overlap(CheckedAccess& access, const Model& model, uint32_t at,
@@ -148,11 +150,13 @@ Status check_overlap(CheckedAccess& access, const Model& model, uint32_t at,
   if (overlap >= flatbuffer.instructions.count() - at) return Status::kCorrupt;
   for (uint32_t i = at + 1; i <= at + overlap; ++i) {
     if (!is_delegate_call(flatbuffer, i)) continue;
-    const uint32_t row = instruction_at(flatbuffer, i).row;
+    const uint32_t index = instruction_at(flatbuffer, i).row;
     abi::DelegateRecord record;
-    if (row >= access.delegates.bytes / sizeof record) return Status::kCorrupt;
-    memcpy(&record, access.delegates.data + row * sizeof record, sizeof record);
-    if (record.overlap != 0 || has_backend(access, row, slot.backend->id)) return Status::kCorrupt;
+    if (index >= access.delegates.bytes / sizeof record) return Status::kCorrupt;
+    memcpy(&record, access.delegates.data + index * sizeof record, sizeof record);
+    const DelegateRow row = find_row(access, index);
+    const bool same_device = row.table != nullptr && same_name(row.id, slot.backend->id);
+    if (record.overlap != 0 || row.table == nullptr || same_device) return Status::kCorrupt;
   }
   return Status::kOk;
 }

@@ -5,6 +5,7 @@
 
 #include "engine/state.h"
 #include "engines/cortex_m/compiler/code_traffic.h"
+#include "engines/cortex_m/compiler/conv_groups.h"
 #include "engines/cortex_m/compiler/cost.h"
 #include "engines/cortex_m/compiler/layout.h"
 #include "engines/cortex_m/compiler/legalize.h"
@@ -27,6 +28,9 @@ Result<Lowered> lower(const ir::Graph& graph, const Core& core, const Options& o
   if (options.dialect == Dialect::kNative && has_dot_products &&
       options.optimize != Optimize::kSize) {
     THIMBLE_TRY(legal, transpose_products(legal));
+  }
+  if (options.dialect == Dialect::kNative && options.optimize == Optimize::kSpeed) {
+    THIMBLE_TRY(legal, regularize_groups(legal, core.isa));
   }
   THIMBLE_TRY(Lowered lowered, assign_layouts(legal, options.dialect));
   if (!lowered.graph.states().empty()) {
