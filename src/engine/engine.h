@@ -212,6 +212,17 @@ struct Cost {
   CycleBasis cycle_basis = CycleBasis::kMeasured;
 };
 
+/// Data reuse of one kind of kernel. `weight_rows`: number of output rows (pixels, or rows of a
+/// matrix product) computed per load of the weights. `macs_per_byte`: number of multiplications per
+/// loaded input byte.
+struct DataReuse {
+  int64_t weight_rows = 1;
+  double macs_per_byte = 1;
+};
+struct KernelReuse {
+  DataReuse dense, depthwise, linear;
+};
+
 struct Core {
   std::string_view name;    // "cortex-m55"
   std::string_view engine;  // engine name in reports, for operators that run on this core
@@ -226,6 +237,7 @@ struct Core {
   std::optional<int64_t> (*runtime_cycles)(const RuntimeWork& work, const Core& core) = nullptr;
   /// Returns how the core reads its instructions; null if it was not measured. Null: never.
   const CodeTraffic* (*code_traffic)(const Core& core) = nullptr;
+  KernelReuse reuse;
   std::string_view timing;  // model of its cycles: a name of cycles/core_timing.h
   /// True if a manual states the instruction timings, or if boards were compared with the model of
   /// the core: times have an error band.

@@ -11,33 +11,6 @@ namespace {
 
 using ir::OpCategory;
 
-/// Data reuse of one kind of kernel on one kind of core. `weight_rows`: number of output rows
-/// (pixels, or rows of a matrix product) computed per load of the weights. `macs_per_byte`: number
-/// of multiplications per loaded input byte. Measured with firmware/qemu_plugin/access_count.c.
-struct Reuse {
-  int64_t weight_rows;
-  double macs_per_byte;
-};
-struct CoreReuse {
-  Reuse dense, depthwise, linear;
-};
-
-CoreReuse reuse_on(const engine::Core& core) {
-  switch (core.isa) {
-    case abi::Isa::kMve:
-      return {{3, 2}, {1, 1}, {1, 8}};
-    case abi::Isa::kDsp:
-      // Three pixels by two channels on the M7, else two by four.
-      return {core.timing == "m7" ? Reuse{3, 1} : Reuse{2, 2}, {1, 1}, {1, 4}};
-    case abi::Isa::kThumb1:
-      // Four pixels at once, and the rest of a row of a depthwise result one by one.
-      return {{4, 0.5}, {3, 1}, {1, 4}};
-    case abi::Isa::kThumb2:
-      break;
-  }
-  return {{2, 0.5}, {1, 1}, {1, 4}};
-}
-
 /// Number of times that a call reads all its weights, and number of bytes of input it loads.
 struct Weighted {
   int64_t passes = 1;
@@ -46,11 +19,11 @@ struct Weighted {
 
 std::optional<Weighted> weighted(const ir::Graph& graph, const ir::Op& op,
                                  const engine::Core& target) {
-  const CoreReuse reuse = reuse_on(target);
+  const engine::KernelReuse& reuse = target.reuse;
   const ir::Type& x = graph.type(op.inputs[0]);
   const ir::Type& y = graph.type(op.output);
   const auto width = static_cast<int64_t>(x.bytes()) / std::max<int64_t>(x.elements(), 1);
-  const auto with = [&](int64_t rows, const Reuse& of) {
+  const auto with = [&](int64_t rows, const engine::DataReuse& of) {
     const double loads = static_cast<double>(ir::macs_of(graph, op)) / of.macs_per_byte;
     return Weighted{divide_up(rows, of.weight_rows), static_cast<int64_t>(loads) * width};
   };

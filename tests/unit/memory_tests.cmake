@@ -3,8 +3,8 @@ thimble_test(placement_test
   DEPS test_graphs thimble_memory thimble_ir
   LABELS unit fast)
 
-thimble_test(overlap_test
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/overlap_test.cpp
+thimble_test(lead_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/lead_test.cpp
   DEPS test_graphs thimble_emit thimble_engines thimble_memory thimble_ir
   LABELS unit fast)
 

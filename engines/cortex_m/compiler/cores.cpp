@@ -41,10 +41,19 @@ Result<Lowered> lower(const ir::Graph& graph, const Core& core, const Options& o
 }
 
 using abi::Isa;
+
+// Measured with firmware/qemu_plugin/access_count.c.
+constexpr KernelReuse kMveReuse = {{3, 2}, {1, 1}, {1, 8}};
+constexpr KernelReuse kDspReuse = {{2, 2}, {1, 1}, {1, 4}};
+constexpr KernelReuse kDspPixelsReuse = {{3, 1}, {1, 1}, {1, 4}};  // three pixels by two channels
+constexpr KernelReuse kThumb2Reuse = {{2, 0.5}, {1, 1}, {1, 4}};
+// Four pixels at once, and the rest of a row of a depthwise result one by one.
+constexpr KernelReuse kThumb1Reuse = {{4, 0.5}, {3, 1}, {1, 4}};
+
 constexpr Core kCores[] = {
-#define THIMBLE_CORE(name, architecture, isa, image, costs, timing, has_time_band) \
-  {name,        name,           architecture, Isa::isa, lower,        cost_of,     \
-   linked_code, runtime_cycles, code_traffic, timing,   has_time_band},
+#define THIMBLE_CORE(name, architecture, isa, image, costs, reuse, timing, has_time_band) \
+  {name,        name,           architecture, Isa::isa, lower,  cost_of,                  \
+   linked_code, runtime_cycles, code_traffic, reuse,    timing, has_time_band},
 #include "engines/cortex_m/compiler/cores.def"
 #undef THIMBLE_CORE
 };
@@ -53,7 +62,7 @@ struct Substitutes {
   std::string_view core, image, costs;
 };
 constexpr Substitutes kSubstitutes[] = {
-#define THIMBLE_CORE(name, architecture, isa, image, costs, timing, has_time_band) \
+#define THIMBLE_CORE(name, architecture, isa, image, costs, reuse, timing, has_time_band) \
   {name, image, costs},
 #include "engines/cortex_m/compiler/cores.def"
 #undef THIMBLE_CORE

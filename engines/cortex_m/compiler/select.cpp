@@ -10,7 +10,7 @@
 #include "engines/cortex_m/compiler/kernel_variants.h"
 #include "engines/cortex_m/compiler/layout.h"
 #include "engines/cortex_m/compiler/linked_size.h"
-#include "engines/cortex_m/compiler/overlap.h"
+#include "engines/cortex_m/compiler/lead.h"
 #include "engines/cortex_m/compiler/pack.h"
 #include "engines/cortex_m/compiler/scratch.h"
 #include "engines/cortex_m/compiler/select_float.h"
@@ -65,7 +65,7 @@ class Selector {
         assert(call.arguments.size() + 1 == std::string_view(abi::info(call.op).arguments).size());
         call.out = op.output;
         call.ir_op = static_cast<int>(i);
-        if (!stock_) call.lead = overlap_lead(graph_, op);
+        if (!stock_) call.lead = lead_of(graph_, op);
       }
       if (wants_least_scratch) take_least_scratch(&signatures);
       calls_->push_back(signatures.front());

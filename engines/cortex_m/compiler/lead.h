@@ -7,7 +7,7 @@
 // instead process the image as one row of pixels, in ascending blocks of at most kBlockPixels. The
 // order within a row or block is not defined. With the lead, everything that a kernel still reads
 // is above everything it has written, for every row and block. Tested by
-// tests/unit/overlap_test.cpp with a worst-case kernel.
+// tests/unit/lead_test.cpp with a worst-case kernel.
 
 #include <cstdint>
 #include <optional>
@@ -31,6 +31,6 @@ struct Rows {
 [[nodiscard]] int64_t lead_of_pixels(int64_t pixels, int64_t in_bytes, int64_t out_bytes);
 
 /// Returns KernelCall::lead for a native call of this operator.
-[[nodiscard]] std::optional<int64_t> overlap_lead(const ir::Graph& graph, const ir::Op& op);
+[[nodiscard]] std::optional<int64_t> lead_of(const ir::Graph& graph, const ir::Op& op);
 
 }  // namespace thimble::engine::cortex_m

@@ -1,7 +1,7 @@
 // Results that overlap their operands. The test simulates, byte by byte, a kernel with only the
 // promised order: each row (or block) of the result is written before the row's operands are read.
 
-#include "engines/cortex_m/compiler/overlap.h"
+#include "engines/cortex_m/compiler/lead.h"
 
 #include <gtest/gtest.h>
 

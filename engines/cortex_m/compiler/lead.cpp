@@ -1,4 +1,4 @@
-#include "engines/cortex_m/compiler/overlap.h"
+#include "engines/cortex_m/compiler/lead.h"
 
 #include <algorithm>
 
@@ -32,7 +32,7 @@ int64_t lead_of_pixels(int64_t pixels, int64_t in_bytes, int64_t out_bytes) {
   return std::max(block * out_bytes, pixels * out_bytes - (pixels - block) * in_bytes);
 }
 
-std::optional<int64_t> overlap_lead(const ir::Graph& graph, const ir::Op& op) {
+std::optional<int64_t> lead_of(const ir::Graph& graph, const ir::Op& op) {
   if (!keeps_order(op.kind)) return {};
   const ir::Type& x = graph.type(op.inputs[0]);
   const ir::Type& y = graph.type(op.output);
