@@ -24,3 +24,10 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
                          "THIMBLE_FIRMWARE=${CMAKE_BINARY_DIR}/firmware;THIMBLE_FIRMWARE_CORES=cortex-m33 cortex-m55")
   endforeach()
 endif()
+# The script of releases, without the parts that build programs.
+find_program(GPG gpg)
+if(GPG AND ARM_CXX AND EXISTS ${CMAKE_SOURCE_DIR}/.git)
+  add_test(NAME packages_release
+           COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/release_test.py ${CMAKE_SOURCE_DIR} ${ARM_CXX})
+  set_tests_properties(packages_release PROPERTIES LABELS wheel TIMEOUT 300)
+endif()
