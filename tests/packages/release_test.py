@@ -91,7 +91,7 @@ class Release(unittest.TestCase):
             f"include({module}/cmake/subproject.cmake)\nthimble_device_targets(all)\nmessage(\"targets: ${{all}}\")\n")
         done = run("cmake", "-S", project, "-B", project / "build")
         self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertIn("thimble_kernels", done.stdout)
+        self.assertIn("thimble_device_kernels", done.stdout)
 
     def test_pack_is_complete(self):
         with zipfile.ZipFile(self.file("*.pack")) as archive:
