@@ -1,0 +1,291 @@
+#pragma once
+// Sums of float32 products on Helium, for convolutions, linear layers and products of matrices.
+// The four lanes of a vector are four results; each is summed in the order of the portable kernel,
+// with a product and a sum that round separately, so that the bits are the same. Only numbers below
+// 2^-126 differ: Helium replaces them by zero.
+
+#include "kernels/isa.h"
+
+#if THIMBLE_HAS_MVE
+#include <arm_mve.h>
+
+#include <cstdint>
+
+namespace thimble::kernels::mve {
+
+/// Loads four elements that are next to each other.
+struct NextLoad {
+  static constexpr bool kIsGather = false;
+  uint32x4_t places() const { return vdupq_n_u32(0); }
+  float32x4_t operator()(const float* x) const { return vldrwq_f32(x); }
+  float32x4_t masked(const float* x, mve_pred16_t lanes) const { return vldrwq_z_f32(x, lanes); }
+  void store(float* y, float32x4_t value, mve_pred16_t lanes) const {
+    vstrwq_p_f32(y, value, lanes);
+  }
+};
+/// Loads four elements with equal distances.
+struct StrideLoad {
+  static constexpr bool kIsGather = true;
+  uint32x4_t steps;
+  explicit StrideLoad(int32_t step)
+      : steps(vmulq_n_u32(vidupq_n_u32(0, 1), static_cast<uint32_t>(step))) {}
+  uint32x4_t places() const { return steps; }
+  float32x4_t operator()(const float* x) const {
+    return vldrwq_gather_shifted_offset_f32(x, steps);
+  }
+  float32x4_t masked(const float* x, mve_pred16_t lanes) const {
+    return vldrwq_gather_shifted_offset_z_f32(x, steps, lanes);
+  }
+  void store(float* y, float32x4_t value, mve_pred16_t lanes) const {
+    vstrwq_scatter_shifted_offset_p_f32(y, steps, value, lanes);
+  }
+};
+
+/// The terms of a sum: term k is x[k * x_step] * w[k * w_step]. The second vector of a tile is
+/// `next_vector` after the first one in x, its rows are `next_row` apart in w.
+struct Terms {
+  const float *x, *w;
+  int32_t x_step, w_step, next_vector, next_row, count;
+};
+
+/// Lanes whose place is at least 0 and below `end` have a term. A place grows by `step` with each
+/// term.
+struct Inside {
+  uint32x4_t place;
+  int32_t step, end;
+};
+
+// The loops are assembly: a weight goes from memory to a general register, which a vector is
+// multiplied by. GCC 12 loads it to a register of the FPU first, and keeps sums in memory. Steps
+// are in bytes. A gather differs only in its address.
+#define THIMBLE_NEXT(x) "[%[" #x "]]"
+#define THIMBLE_GATHER(x) "[%[" #x "], %q[places], uxtw #2]"
+
+/// One vector in x with four rows of w: 16 terms with 17 instructions.
+struct FourRows {
+  static constexpr int32_t kVectors = 1, kRows = 4;
+  float32x4_t s0 = vdupq_n_f32(0), s1 = s0, s2 = s0, s3 = s0;
+
+  template <class Visit>
+  void for_each(Visit visit) const {
+    visit(0, 0, s0);
+    visit(0, 1, s1);
+    visit(0, 2, s2);
+    visit(0, 3, s3);
+  }
+
+#define THIMBLE_FOUR_ROWS(ADDRESS)                                                                \
+  __asm__ volatile(                                                                               \
+      "wls lr, %[a], 2f\n"                                                                        \
+      "1:\n"                                                                                      \
+      "vldrw.u32 %q[v], " ADDRESS(x) "\n"                                                         \
+      "ldr %[a], [%[w]]\n"                                                                        \
+      "ldr %[b], [%[w], %[row]]\n"                                                                \
+      "vmul.f32 %q[t], %q[v], %[a]\n"                                                             \
+      "vmul.f32 %q[u], %q[v], %[b]\n"                                                             \
+      "ldr %[a], [%[w], %[row], lsl #1]\n"                                                        \
+      "ldr %[b], [%[w3]]\n"                                                                       \
+      "vadd.f32 %q[s0], %q[s0], %q[t]\n"                                                          \
+      "vadd.f32 %q[s1], %q[s1], %q[u]\n"                                                          \
+      "vmul.f32 %q[t], %q[v], %[a]\n"                                                             \
+      "vmul.f32 %q[u], %q[v], %[b]\n"                                                             \
+      "add %[x], %[xs]\n"                                                                         \
+      "vadd.f32 %q[s2], %q[s2], %q[t]\n"                                                          \
+      "vadd.f32 %q[s3], %q[s3], %q[u]\n"                                                          \
+      "add %[w], %[ws]\n"                                                                         \
+      "add %[w3], %[ws]\n"                                                                        \
+      "le lr, 1b\n"                                                                               \
+      "2:\n"                                                                                      \
+      : [s0] "+w"(s0), [s1] "+w"(s1), [s2] "+w"(s2), [s3] "+w"(s3), [x] "+r"(x),                  \
+        [w] "+r"(w), [w3] "+r"(w3), [v] "=&w"(v), [t] "=&w"(product), [u] "=&w"(other),           \
+        [a] "+r"(a), [b] "=&r"(b)                                                                 \
+      : [row] "r"(4 * t.next_row), [xs] "r"(4 * t.x_step),                                        \
+        [ws] "r"(4 * t.w_step), [places] "w"(places)                                              \
+      : "lr", "memory")
+
+  template <class Load>
+  void add(const Load& load, const Terms& t) {
+    const float *x = t.x, *w = t.w, *w3 = w + 3 * t.next_row;
+    const uint32x4_t places = load.places();
+    int32_t a = t.count, b;
+    float32x4_t v, product, other;
+    if constexpr (Load::kIsGather) {
+      THIMBLE_FOUR_ROWS(THIMBLE_GATHER);
+    } else {
+      THIMBLE_FOUR_ROWS(THIMBLE_NEXT);
+    }
+  }
+
+#define THIMBLE_FOUR_ROWS_INSIDE(ADDRESS)                                                         \
+  __asm__ volatile(                                                                               \
+      "wls lr, %[a], 2f\n"                                                                        \
+      "1:\n"                                                                                      \
+      "vcmp.u32 cs, %q[place], %[end]\n"                                                          \
+      "vpnot\n"                                                                                   \
+      "vpst\n"                                                                                    \
+      "vldrwt.u32 %q[v], " ADDRESS(x) "\n"                                                        \
+      "ldr %[a], [%[w]]\n"                                                                        \
+      "vmul.f32 %q[t], %q[v], %[a]\n"                                                             \
+      "vpst\n"                                                                                    \
+      "vaddt.f32 %q[s0], %q[s0], %q[t]\n"                                                         \
+      "ldr %[a], [%[w], %[row]]\n"                                                                \
+      "vmul.f32 %q[t], %q[v], %[a]\n"                                                             \
+      "vpst\n"                                                                                    \
+      "vaddt.f32 %q[s1], %q[s1], %q[t]\n"                                                         \
+      "ldr %[a], [%[w], %[row], lsl #1]\n"                                                        \
+      "vmul.f32 %q[t], %q[v], %[a]\n"                                                             \
+      "vpst\n"                                                                                    \
+      "vaddt.f32 %q[s2], %q[s2], %q[t]\n"                                                         \
+      "ldr %[a], [%[w3]]\n"                                                                       \
+      "vmul.f32 %q[t], %q[v], %[a]\n"                                                             \
+      "vpst\n"                                                                                    \
+      "vaddt.f32 %q[s3], %q[s3], %q[t]\n"                                                         \
+      "vadd.i32 %q[place], %q[place], %[ps]\n"                                                    \
+      "add %[x], %[xs]\n"                                                                         \
+      "add %[w], %[ws]\n"                                                                         \
+      "add %[w3], %[ws]\n"                                                                        \
+      "le lr, 1b\n"                                                                               \
+      "2:\n"                                                                                      \
+      : [s0] "+w"(s0), [s1] "+w"(s1), [s2] "+w"(s2), [s3] "+w"(s3), [x] "+r"(x),                  \
+        [w] "+r"(w), [w3] "+r"(w3), [v] "=&w"(v), [t] "=&w"(product), [place] "+w"(place),        \
+        [a] "+r"(a)                                                                               \
+      : [row] "r"(4 * t.next_row), [xs] "r"(4 * t.x_step),                                        \
+        [ws] "r"(4 * t.w_step), [places] "w"(places),                                             \
+        [ps] "r"(inside.step), [end] "r"(inside.end)                                              \
+      : "lr", "cc", "memory")
+
+  template <class Load>
+  void add_inside(const Load& load, const Terms& t, const Inside& inside) {
+    const float *x = t.x, *w = t.w, *w3 = w + 3 * t.next_row;
+    const uint32x4_t places = load.places();
+    uint32x4_t place = inside.place;
+    int32_t a = t.count;
+    float32x4_t v, product;
+    if constexpr (Load::kIsGather) {
+      THIMBLE_FOUR_ROWS_INSIDE(THIMBLE_GATHER);
+    } else {
+      THIMBLE_FOUR_ROWS_INSIDE(THIMBLE_NEXT);
+    }
+  }
+};
+
+/// Two vectors in x with one row of w: 8 terms with 11 instructions.
+struct TwoVectors {
+  static constexpr int32_t kVectors = 2, kRows = 1;
+  float32x4_t s0 = vdupq_n_f32(0), s1 = s0;
+
+  template <class Visit>
+  void for_each(Visit visit) const {
+    visit(0, 0, s0);
+    visit(1, 0, s1);
+  }
+
+#define THIMBLE_TWO_VECTORS(ADDRESS)                                                              \
+  __asm__ volatile(                                                                               \
+      "wls lr, %[a], 2f\n"                                                                        \
+      "1:\n"                                                                                      \
+      "ldr %[a], [%[w]]\n"                                                                        \
+      "vldrw.u32 %q[v], " ADDRESS(x) "\n"                                                         \
+      "vldrw.u32 %q[u], " ADDRESS(x2) "\n"                                                        \
+      "vmul.f32 %q[v], %q[v], %[a]\n"                                                             \
+      "vmul.f32 %q[u], %q[u], %[a]\n"                                                             \
+      "add %[w], %[ws]\n"                                                                         \
+      "add %[x], %[xs]\n"                                                                         \
+      "vadd.f32 %q[s0], %q[s0], %q[v]\n"                                                          \
+      "add %[x2], %[xs]\n"                                                                        \
+      "vadd.f32 %q[s1], %q[s1], %q[u]\n"                                                          \
+      "le lr, 1b\n"                                                                               \
+      "2:\n"                                                                                      \
+      : [s0] "+w"(s0), [s1] "+w"(s1), [x] "+r"(x), [x2] "+r"(x2), [w] "+r"(w), [v] "=&w"(v),      \
+        [u] "=&w"(u), [a] "+r"(a)                                                                 \
+      : [xs] "r"(4 * t.x_step), [ws] "r"(4 * t.w_step),                                           \
+        [places] "w"(places)                                                                      \
+      : "lr", "memory")
+
+  template <class Load>
+  void add(const Load& load, const Terms& t) {
+    const float *x = t.x, *x2 = t.x + t.next_vector, *w = t.w;
+    const uint32x4_t places = load.places();
+    int32_t a = t.count;
+    float32x4_t v, u;
+    if constexpr (Load::kIsGather) {
+      THIMBLE_TWO_VECTORS(THIMBLE_GATHER);
+    } else {
+      THIMBLE_TWO_VECTORS(THIMBLE_NEXT);
+    }
+  }
+};
+
+/// One vector in x with one row of w.
+struct OneRow {
+  static constexpr int32_t kVectors = 1, kRows = 1;
+  float32x4_t s0 = vdupq_n_f32(0);
+
+  template <class Visit>
+  void for_each(Visit visit) const {
+    visit(0, 0, s0);
+  }
+
+  template <class Load>
+  void add(const Load& load, const Terms& t) {
+    add_inside(load, t, {vdupq_n_u32(0), 0, 1});
+  }
+
+#define THIMBLE_ONE_ROW_INSIDE(ADDRESS)                                                           \
+  __asm__ volatile(                                                                               \
+      "wls lr, %[a], 2f\n"                                                                        \
+      "1:\n"                                                                                      \
+      "ldr %[a], [%[w]]\n"                                                                        \
+      "vcmp.u32 cs, %q[place], %[end]\n"                                                          \
+      "vpnot\n"                                                                                   \
+      "add %[w], %[ws]\n"                                                                         \
+      "vpst\n"                                                                                    \
+      "vldrwt.u32 %q[v], " ADDRESS(x) "\n"                                                        \
+      "vmul.f32 %q[v], %q[v], %[a]\n"                                                             \
+      "add %[x], %[xs]\n"                                                                         \
+      "vpst\n"                                                                                    \
+      "vaddt.f32 %q[s0], %q[s0], %q[v]\n"                                                         \
+      "vadd.i32 %q[place], %q[place], %[ps]\n"                                                    \
+      "le lr, 1b\n"                                                                               \
+      "2:\n"                                                                                      \
+      : [s0] "+w"(s0), [x] "+r"(x), [w] "+r"(w), [v] "=&w"(v), [place] "+w"(place),               \
+        [a] "+r"(a)                                                                               \
+      : [xs] "r"(4 * t.x_step), [ws] "r"(4 * t.w_step),                                           \
+        [places] "w"(places), [ps] "r"(inside.step), [end] "r"(inside.end)                        \
+      : "lr", "cc", "memory")
+
+  template <class Load>
+  void add_inside(const Load& load, const Terms& t, const Inside& inside) {
+    const float *x = t.x, *w = t.w;
+    const uint32x4_t places = load.places();
+    uint32x4_t place = inside.place;
+    int32_t a = t.count;
+    float32x4_t v;
+    if constexpr (Load::kIsGather) {
+      THIMBLE_ONE_ROW_INSIDE(THIMBLE_GATHER);
+    } else {
+      THIMBLE_ONE_ROW_INSIDE(THIMBLE_NEXT);
+    }
+  }
+};
+
+#undef THIMBLE_NEXT
+#undef THIMBLE_GATHER
+#undef THIMBLE_FOUR_ROWS
+#undef THIMBLE_FOUR_ROWS_INSIDE
+#undef THIMBLE_TWO_VECTORS
+#undef THIMBLE_ONE_ROW_INSIDE
+
+/// A place that is not inside any image, for lanes without a result.
+inline constexpr uint32_t kOutside = 1U << 31;
+
+/// Returns first + i * step for the first `count` lanes, kOutside for the others.
+inline uint32x4_t places_from(int32_t first, int32_t step, mve_pred16_t lanes) {
+  const uint32x4_t places = vmlaq_n_u32(vdupq_n_u32(static_cast<uint32_t>(first)),
+                                        vidupq_n_u32(0, 1), static_cast<uint32_t>(step));
+  return vpselq_u32(places, vdupq_n_u32(kOutside), lanes);
+}
+
+}  // namespace thimble::kernels::mve
+
+#endif
