@@ -1,5 +1,4 @@
-// aten::add, sub, mul and clamp of float32 on Helium, four elements at a time. A row of an operand
-// is contiguous, one element that is repeated, or gathered.
+// aten::add, sub, mul and clamp of float32 on Helium, four elements at a time.
 
 #include "abi/ops/aten.h"
 #include "kernels/isa.h"
@@ -15,45 +14,36 @@ namespace {
 
 constexpr int32_t kLanes = 4;
 
-/// Loads the same element for all lanes.
-struct SameLoad {
-  float32x4_t operator()(const float* x) const { return vdupq_n_f32(*x); }
-  float32x4_t masked(const float* x, mve_pred16_t /*lanes*/) const { return vdupq_n_f32(*x); }
-};
-
-/// Sets y[i] = f(a[i], b[i]).
-template <class LoadA, class LoadB, class Function>
-void combine_row(const StrideIterator::Axis& row, const float* a, const LoadA& load_a,
-                 const float* b, const LoadB& load_b, float* y, Function f) {
-  const int32_t a_step = kLanes * row.step[1], b_step = kLanes * row.step[2];
+/// Sets y[i] = f(a[i], b[i]). Rows whose elements are neighbours, of b also one repeated element,
+/// have a loop of their own; the rest of a row and all other rows are gathered.
+template <class Function>
+void combine_row(const StrideIterator::Axis& row, const float* a, const float* b, float* y,
+                 Function f) {
   int32_t left = row.extent;
-  if (row.step[0] == 1) {
-    for (; left >= kLanes; left -= kLanes) {
-      vstrwq_f32(y, f(load_a(a), load_b(b)));
-      a += a_step;
-      b += b_step;
-      y += kLanes;
+  if (row.step[0] == 1 && row.step[1] == 1) {
+    if (row.step[2] == 1) {
+      for (; left >= kLanes; left -= kLanes) {
+        vstrwq_f32(y, f(vldrwq_f32(a), vldrwq_f32(b)));
+        a += kLanes;
+        b += kLanes;
+        y += kLanes;
+      }
+    } else if (row.step[2] == 0) {
+      const float32x4_t same = vdupq_n_f32(*b);
+      for (; left >= kLanes; left -= kLanes) {
+        vstrwq_f32(y, f(vldrwq_f32(a), same));
+        a += kLanes;
+        y += kLanes;
+      }
     }
   }
-  const mve::StrideLoad out(row.step[0]);
+  const mve::StrideLoad load_a(row.step[1]), load_b(row.step[2]), out(row.step[0]);
   for (; left > 0; left -= kLanes) {
     const mve_pred16_t lanes = vctp32q(static_cast<uint32_t>(left));
     out.store(y, f(load_a.masked(a, lanes), load_b.masked(b, lanes)), lanes);
-    a += a_step;
-    b += b_step;
+    a += kLanes * row.step[1];
+    b += kLanes * row.step[2];
     y += kLanes * row.step[0];
-  }
-}
-
-template <class LoadA, class Function>
-void combine_row(const StrideIterator::Axis& row, const float* a, const LoadA& load_a,
-                 const float* b, float* y, Function f) {
-  if (row.step[2] == 1) {
-    combine_row(row, a, load_a, b, mve::NextLoad{}, y, f);
-  } else if (row.step[2] == 0) {
-    combine_row(row, a, load_a, b, SameLoad{}, y, f);
-  } else {
-    combine_row(row, a, load_a, b, mve::StrideLoad(row.step[2]), y, f);
   }
 }
 
@@ -62,14 +52,8 @@ void combine(const Tensor& a, const Tensor& b, const Tensor& y, Function f) {
   StrideIterator iterator = broadcast_pair(y, a, b);
   do {
     const StrideIterator::Axis& row = iterator.row();
-    const float* const from_a = floats(a) + iterator.offset[1];
-    const float* const from_b = floats(b) + iterator.offset[2];
-    float* const to = mutable_floats(y) + iterator.offset[0];
-    if (row.step[1] == 1) {
-      combine_row(row, from_a, mve::NextLoad{}, from_b, to, f);
-    } else {
-      combine_row(row, from_a, mve::StrideLoad(row.step[1]), from_b, to, f);
-    }
+    combine_row(row, floats(a) + iterator.offset[1], floats(b) + iterator.offset[2],
+                mutable_floats(y) + iterator.offset[0], f);
   } while (iterator.next());
 }
 

@@ -26,13 +26,19 @@ struct Product {
 
 template <class Tile, class Load>
 void compute_tile(const Product& p, const Load& load, int32_t row, int32_t column) {
-  const mve::Terms terms = {p.b.data + column * p.b.column,
-                            p.a.data + row * p.a.row,
-                            p.b.row,
-                            p.a.column,
-                            kLanes * p.b.column,
-                            p.a.row,
-                            p.inner};
+  mve::Terms terms = {};
+  terms.x = p.b.data + column * p.b.column;
+  terms.w = p.a.data + row * p.a.row;
+  terms.next_vector = kLanes * p.b.column;
+  terms.next_row = p.a.row;
+  // Factors of a that are not next to each other are read one by one.
+  const bool is_row = p.a.column == 1;
+  terms.taps = is_row ? p.inner : 1;
+  terms.lines = 1;
+  terms.channels = is_row ? 1 : p.inner;
+  terms.tap_step = p.b.row;
+  terms.channel_step = p.b.row;
+  terms.w_channel_step = p.a.column;
   const int32_t left = p.columns - column;
   const mve_pred16_t lanes = vctp32q(static_cast<uint32_t>(left));
   Tile tile;

@@ -13,26 +13,18 @@
 
 namespace thimble::kernels::mve {
 
-/// Loads four elements that are next to each other.
+/// The lanes of a vector are elements that are next to each other.
 struct NextLoad {
   static constexpr bool kIsGather = false;
   uint32x4_t places() const { return vdupq_n_u32(0); }
-  float32x4_t operator()(const float* x) const { return vldrwq_f32(x); }
-  float32x4_t masked(const float* x, mve_pred16_t lanes) const { return vldrwq_z_f32(x, lanes); }
-  void store(float* y, float32x4_t value, mve_pred16_t lanes) const {
-    vstrwq_p_f32(y, value, lanes);
-  }
 };
-/// Loads four elements with equal distances.
+/// The lanes of a vector are elements with equal distances.
 struct StrideLoad {
   static constexpr bool kIsGather = true;
   uint32x4_t steps;
   explicit StrideLoad(int32_t step)
       : steps(vmulq_n_u32(vidupq_n_u32(0, 1), static_cast<uint32_t>(step))) {}
   uint32x4_t places() const { return steps; }
-  float32x4_t operator()(const float* x) const {
-    return vldrwq_gather_shifted_offset_f32(x, steps);
-  }
   float32x4_t masked(const float* x, mve_pred16_t lanes) const {
     return vldrwq_gather_shifted_offset_z_f32(x, steps, lanes);
   }
@@ -41,27 +33,47 @@ struct StrideLoad {
   }
 };
 
-/// The terms of a sum: term k is x[k * x_step] * w[k * w_step]. The second vector of a tile is
+/// The terms of a sum, in three nested loops: channels, lines and taps. The factors of w are one
+/// after the other; those of x have a step for each loop. The second vector of a tile is
 /// `next_vector` after the first one in x, its rows are `next_row` apart in w.
 struct Terms {
   const float *x, *w;
-  int32_t x_step, w_step, next_vector, next_row, count;
+  int32_t next_vector, next_row;
+  int32_t taps, lines, channels;
+  int32_t tap_step, line_step, channel_step;
+  int32_t w_channel_step;
 };
 
 /// Lanes whose place is at least 0 and below `end` have a term. A place grows by `step` with each
-/// term.
+/// tap.
 struct Inside {
   uint32x4_t place;
   int32_t step, end;
 };
 
+/// What the assembly reads between its loops: numbers of iterations, and bytes from the end of a
+/// loop to the next iteration of the outer one. `channels` counts down.
+struct Loops {
+  int32_t taps, lines, next_line, channels, next_channel, next_w, place_back;
+
+  explicit Loops(const Terms& t, int32_t place_step = 0)
+      : taps(t.taps),
+        lines(t.lines),
+        next_line(4 * (t.line_step - t.taps * t.tap_step)),
+        channels(t.channels),
+        next_channel(4 * (t.channel_step - t.lines * t.line_step)),
+        next_w(4 * (t.w_channel_step - t.lines * t.taps)),
+        place_back(-t.taps * place_step) {}
+  bool empty() const { return taps <= 0 || lines <= 0 || channels <= 0; }
+};
+
 // The loops are assembly: a weight goes from memory to a general register, which a vector is
-// multiplied by. GCC 12 loads it to a register of the FPU first, and keeps sums in memory. Steps
-// are in bytes. A gather differs only in its address.
+// multiplied by. GCC 12 loads it to a register of the FPU first, and keeps sums in memory. A gather
+// differs only in its address.
 #define THIMBLE_NEXT(x) "[%[" #x "]]"
 #define THIMBLE_GATHER(x) "[%[" #x "], %q[places], uxtw #2]"
 
-/// One vector in x with four rows of w: 16 terms with 17 instructions.
+/// One vector in x with four rows of w: 16 products and sums with 15 instructions.
 struct FourRows {
   static constexpr int32_t kVectors = 1, kRows = 4;
   float32x4_t s0 = vdupq_n_f32(0), s1 = s0, s2 = s0, s3 = s0;
@@ -76,38 +88,54 @@ struct FourRows {
 
 #define THIMBLE_FOUR_ROWS(ADDRESS)                                                                \
   __asm__ volatile(                                                                               \
-      "wls lr, %[a], 2f\n"                                                                        \
       "1:\n"                                                                                      \
+      "ldr %[lines], [%[loops], #4]\n"                                                            \
+      "2:\n"                                                                                      \
+      "ldr lr, [%[loops]]\n"                                                                      \
+      "dls lr, lr\n"                                                                              \
+      "3:\n"                                                                                      \
       "vldrw.u32 %q[v], " ADDRESS(x) "\n"                                                         \
-      "ldr %[a], [%[w]]\n"                                                                        \
-      "ldr %[b], [%[w], %[row]]\n"                                                                \
+      "ldr %[a], [%[w], %[row]]\n"                                                                \
+      "ldr %[b], [%[w], %[row], lsl #1]\n"                                                        \
       "vmul.f32 %q[t], %q[v], %[a]\n"                                                             \
       "vmul.f32 %q[u], %q[v], %[b]\n"                                                             \
-      "ldr %[a], [%[w], %[row], lsl #1]\n"                                                        \
-      "ldr %[b], [%[w3]]\n"                                                                       \
-      "vadd.f32 %q[s0], %q[s0], %q[t]\n"                                                          \
-      "vadd.f32 %q[s1], %q[s1], %q[u]\n"                                                          \
+      "ldr %[a], [%[w]], #4\n"                                                                    \
+      "ldr %[b], [%[w3]], #4\n"                                                                   \
+      "vadd.f32 %q[s1], %q[s1], %q[t]\n"                                                          \
+      "vadd.f32 %q[s2], %q[s2], %q[u]\n"                                                          \
       "vmul.f32 %q[t], %q[v], %[a]\n"                                                             \
       "vmul.f32 %q[u], %q[v], %[b]\n"                                                             \
       "add %[x], %[xs]\n"                                                                         \
-      "vadd.f32 %q[s2], %q[s2], %q[t]\n"                                                          \
+      "vadd.f32 %q[s0], %q[s0], %q[t]\n"                                                          \
       "vadd.f32 %q[s3], %q[s3], %q[u]\n"                                                          \
-      "add %[w], %[ws]\n"                                                                         \
-      "add %[w3], %[ws]\n"                                                                        \
-      "le lr, 1b\n"                                                                               \
-      "2:\n"                                                                                      \
-      : [s0] "+w"(s0), [s1] "+w"(s1), [s2] "+w"(s2), [s3] "+w"(s3), [x] "+r"(x),                  \
-        [w] "+r"(w), [w3] "+r"(w3), [v] "=&w"(v), [t] "=&w"(product), [u] "=&w"(other),           \
-        [a] "+r"(a), [b] "=&r"(b)                                                                 \
-      : [row] "r"(4 * t.next_row), [xs] "r"(4 * t.x_step),                                        \
-        [ws] "r"(4 * t.w_step), [places] "w"(places)                                              \
-      : "lr", "memory")
+      "le lr, 3b\n"                                                                               \
+      "ldr %[a], [%[loops], #8]\n"                                                                \
+      "add %[x], %[a]\n"                                                                          \
+      "subs %[lines], #1\n"                                                                       \
+      "bne 2b\n"                                                                                  \
+      "ldr %[a], [%[loops], #16]\n"                                                               \
+      "ldr %[lines], [%[loops], #20]\n"                                                           \
+      "add %[x], %[a]\n"                                                                          \
+      "add %[w], %[lines]\n"                                                                      \
+      "add %[w3], %[lines]\n"                                                                     \
+      "ldr %[a], [%[loops], #12]\n"                                                               \
+      "subs %[a], #1\n"                                                                           \
+      "str %[a], [%[loops], #12]\n"                                                               \
+      "bne 1b\n"                                                                                  \
+      : [s0] "+w"(s0), [s1] "+w"(s1), [s2] "+w"(s2), [s3] "+w"(s3),                               \
+        [x] "+r"(x), [w] "+r"(w), [w3] "+r"(w3), [v] "=&w"(v), [t] "=&w"(product),                \
+        [u] "=&w"(other), [a] "=&r"(a), [b] "=&r"(b), [lines] "=&r"(lines)                        \
+      : [row] "r"(4 * t.next_row), [xs] "r"(4 * t.tap_step),                                      \
+        [places] "w"(places), [loops] "r"(&loops)                                                 \
+      : "lr", "cc", "memory")
 
   template <class Load>
   void add(const Load& load, const Terms& t) {
+    Loops loops(t);
+    if (loops.empty()) return;
     const float *x = t.x, *w = t.w, *w3 = w + 3 * t.next_row;
     const uint32x4_t places = load.places();
-    int32_t a = t.count, b;
+    int32_t a, b, lines;
     float32x4_t v, product, other;
     if constexpr (Load::kIsGather) {
       THIMBLE_FOUR_ROWS(THIMBLE_GATHER);
@@ -118,16 +146,16 @@ struct FourRows {
 
 #define THIMBLE_FOUR_ROWS_INSIDE(ADDRESS)                                                         \
   __asm__ volatile(                                                                               \
-      "wls lr, %[a], 2f\n"                                                                        \
       "1:\n"                                                                                      \
+      "ldr %[lines], [%[loops], #4]\n"                                                            \
+      "2:\n"                                                                                      \
+      "ldr lr, [%[loops]]\n"                                                                      \
+      "dls lr, lr\n"                                                                              \
+      "3:\n"                                                                                      \
       "vcmp.u32 cs, %q[place], %[end]\n"                                                          \
       "vpnot\n"                                                                                   \
       "vpst\n"                                                                                    \
       "vldrwt.u32 %q[v], " ADDRESS(x) "\n"                                                        \
-      "ldr %[a], [%[w]]\n"                                                                        \
-      "vmul.f32 %q[t], %q[v], %[a]\n"                                                             \
-      "vpst\n"                                                                                    \
-      "vaddt.f32 %q[s0], %q[s0], %q[t]\n"                                                         \
       "ldr %[a], [%[w], %[row]]\n"                                                                \
       "vmul.f32 %q[t], %q[v], %[a]\n"                                                             \
       "vpst\n"                                                                                    \
@@ -136,30 +164,48 @@ struct FourRows {
       "vmul.f32 %q[t], %q[v], %[a]\n"                                                             \
       "vpst\n"                                                                                    \
       "vaddt.f32 %q[s2], %q[s2], %q[t]\n"                                                         \
-      "ldr %[a], [%[w3]]\n"                                                                       \
+      "ldr %[a], [%[w]], #4\n"                                                                    \
+      "vmul.f32 %q[t], %q[v], %[a]\n"                                                             \
+      "vpst\n"                                                                                    \
+      "vaddt.f32 %q[s0], %q[s0], %q[t]\n"                                                         \
+      "ldr %[a], [%[w3]], #4\n"                                                                   \
       "vmul.f32 %q[t], %q[v], %[a]\n"                                                             \
       "vpst\n"                                                                                    \
       "vaddt.f32 %q[s3], %q[s3], %q[t]\n"                                                         \
       "vadd.i32 %q[place], %q[place], %[ps]\n"                                                    \
       "add %[x], %[xs]\n"                                                                         \
-      "add %[w], %[ws]\n"                                                                         \
-      "add %[w3], %[ws]\n"                                                                        \
-      "le lr, 1b\n"                                                                               \
-      "2:\n"                                                                                      \
-      : [s0] "+w"(s0), [s1] "+w"(s1), [s2] "+w"(s2), [s3] "+w"(s3), [x] "+r"(x),                  \
-        [w] "+r"(w), [w3] "+r"(w3), [v] "=&w"(v), [t] "=&w"(product), [place] "+w"(place),        \
-        [a] "+r"(a)                                                                               \
-      : [row] "r"(4 * t.next_row), [xs] "r"(4 * t.x_step),                                        \
-        [ws] "r"(4 * t.w_step), [places] "w"(places),                                             \
+      "le lr, 3b\n"                                                                               \
+      "ldr %[a], [%[loops], #8]\n"                                                                \
+      "ldr lr, [%[loops], #24]\n"                                                                 \
+      "vadd.i32 %q[place], %q[place], lr\n"                                                       \
+      "add %[x], %[a]\n"                                                                          \
+      "subs %[lines], #1\n"                                                                       \
+      "bne 2b\n"                                                                                  \
+      "ldr %[a], [%[loops], #16]\n"                                                               \
+      "ldr %[lines], [%[loops], #20]\n"                                                           \
+      "add %[x], %[a]\n"                                                                          \
+      "add %[w], %[lines]\n"                                                                      \
+      "add %[w3], %[lines]\n"                                                                     \
+      "ldr %[a], [%[loops], #12]\n"                                                               \
+      "subs %[a], #1\n"                                                                           \
+      "str %[a], [%[loops], #12]\n"                                                               \
+      "bne 1b\n"                                                                                  \
+      : [s0] "+w"(s0), [s1] "+w"(s1), [s2] "+w"(s2), [s3] "+w"(s3),                               \
+        [x] "+r"(x), [w] "+r"(w), [w3] "+r"(w3), [v] "=&w"(v), [t] "=&w"(product),                \
+        [place] "+w"(place), [a] "=&r"(a), [lines] "=&r"(lines)                                   \
+      : [row] "r"(4 * t.next_row), [xs] "r"(4 * t.tap_step),                                      \
+        [places] "w"(places), [loops] "r"(&loops),                                                \
         [ps] "r"(inside.step), [end] "r"(inside.end)                                              \
       : "lr", "cc", "memory")
 
   template <class Load>
   void add_inside(const Load& load, const Terms& t, const Inside& inside) {
+    Loops loops(t, inside.step);
+    if (loops.empty()) return;
     const float *x = t.x, *w = t.w, *w3 = w + 3 * t.next_row;
     const uint32x4_t places = load.places();
     uint32x4_t place = inside.place;
-    int32_t a = t.count;
+    int32_t a, lines;
     float32x4_t v, product;
     if constexpr (Load::kIsGather) {
       THIMBLE_FOUR_ROWS_INSIDE(THIMBLE_GATHER);
@@ -169,7 +215,7 @@ struct FourRows {
   }
 };
 
-/// Two vectors in x with one row of w: 8 terms with 11 instructions.
+/// Two vectors in x with one row of w: 8 products and sums with 10 instructions.
 struct TwoVectors {
   static constexpr int32_t kVectors = 2, kRows = 1;
   float32x4_t s0 = vdupq_n_f32(0), s1 = s0;
@@ -182,31 +228,49 @@ struct TwoVectors {
 
 #define THIMBLE_TWO_VECTORS(ADDRESS)                                                              \
   __asm__ volatile(                                                                               \
-      "wls lr, %[a], 2f\n"                                                                        \
       "1:\n"                                                                                      \
-      "ldr %[a], [%[w]]\n"                                                                        \
+      "ldr %[lines], [%[loops], #4]\n"                                                            \
+      "2:\n"                                                                                      \
+      "ldr lr, [%[loops]]\n"                                                                      \
+      "dls lr, lr\n"                                                                              \
+      "3:\n"                                                                                      \
+      "ldr %[a], [%[w]], #4\n"                                                                    \
       "vldrw.u32 %q[v], " ADDRESS(x) "\n"                                                         \
       "vldrw.u32 %q[u], " ADDRESS(x2) "\n"                                                        \
       "vmul.f32 %q[v], %q[v], %[a]\n"                                                             \
       "vmul.f32 %q[u], %q[u], %[a]\n"                                                             \
-      "add %[w], %[ws]\n"                                                                         \
       "add %[x], %[xs]\n"                                                                         \
       "vadd.f32 %q[s0], %q[s0], %q[v]\n"                                                          \
       "add %[x2], %[xs]\n"                                                                        \
       "vadd.f32 %q[s1], %q[s1], %q[u]\n"                                                          \
-      "le lr, 1b\n"                                                                               \
-      "2:\n"                                                                                      \
-      : [s0] "+w"(s0), [s1] "+w"(s1), [x] "+r"(x), [x2] "+r"(x2), [w] "+r"(w), [v] "=&w"(v),      \
-        [u] "=&w"(u), [a] "+r"(a)                                                                 \
-      : [xs] "r"(4 * t.x_step), [ws] "r"(4 * t.w_step),                                           \
-        [places] "w"(places)                                                                      \
-      : "lr", "memory")
+      "le lr, 3b\n"                                                                               \
+      "ldr %[a], [%[loops], #8]\n"                                                                \
+      "add %[x2], %[a]\n"                                                                         \
+      "add %[x], %[a]\n"                                                                          \
+      "subs %[lines], #1\n"                                                                       \
+      "bne 2b\n"                                                                                  \
+      "ldr %[a], [%[loops], #16]\n"                                                               \
+      "ldr %[lines], [%[loops], #20]\n"                                                           \
+      "add %[x], %[a]\n"                                                                          \
+      "add %[x2], %[a]\n"                                                                         \
+      "add %[w], %[lines]\n"                                                                      \
+      "ldr %[a], [%[loops], #12]\n"                                                               \
+      "subs %[a], #1\n"                                                                           \
+      "str %[a], [%[loops], #12]\n"                                                               \
+      "bne 1b\n"                                                                                  \
+      : [s0] "+w"(s0), [s1] "+w"(s1), [x] "+r"(x), [x2] "+r"(x2), [w] "+r"(w),                    \
+        [v] "=&w"(v), [u] "=&w"(u), [a] "=&r"(a), [lines] "=&r"(lines)                            \
+      : [xs] "r"(4 * t.tap_step),                                                                 \
+        [places] "w"(places), [loops] "r"(&loops)                                                 \
+      : "lr", "cc", "memory")
 
   template <class Load>
   void add(const Load& load, const Terms& t) {
+    Loops loops(t);
+    if (loops.empty()) return;
     const float *x = t.x, *x2 = t.x + t.next_vector, *w = t.w;
     const uint32x4_t places = load.places();
-    int32_t a = t.count;
+    int32_t a, lines;
     float32x4_t v, u;
     if constexpr (Load::kIsGather) {
       THIMBLE_TWO_VECTORS(THIMBLE_GATHER);
@@ -233,12 +297,15 @@ struct OneRow {
 
 #define THIMBLE_ONE_ROW_INSIDE(ADDRESS)                                                           \
   __asm__ volatile(                                                                               \
-      "wls lr, %[a], 2f\n"                                                                        \
       "1:\n"                                                                                      \
-      "ldr %[a], [%[w]]\n"                                                                        \
+      "ldr %[lines], [%[loops], #4]\n"                                                            \
+      "2:\n"                                                                                      \
+      "ldr lr, [%[loops]]\n"                                                                      \
+      "dls lr, lr\n"                                                                              \
+      "3:\n"                                                                                      \
+      "ldr %[a], [%[w]], #4\n"                                                                    \
       "vcmp.u32 cs, %q[place], %[end]\n"                                                          \
       "vpnot\n"                                                                                   \
-      "add %[w], %[ws]\n"                                                                         \
       "vpst\n"                                                                                    \
       "vldrwt.u32 %q[v], " ADDRESS(x) "\n"                                                        \
       "vmul.f32 %q[v], %q[v], %[a]\n"                                                             \
@@ -246,20 +313,36 @@ struct OneRow {
       "vpst\n"                                                                                    \
       "vaddt.f32 %q[s0], %q[s0], %q[v]\n"                                                         \
       "vadd.i32 %q[place], %q[place], %[ps]\n"                                                    \
-      "le lr, 1b\n"                                                                               \
-      "2:\n"                                                                                      \
+      "le lr, 3b\n"                                                                               \
+      "ldr %[a], [%[loops], #8]\n"                                                                \
+      "ldr lr, [%[loops], #24]\n"                                                                 \
+      "vadd.i32 %q[place], %q[place], lr\n"                                                       \
+      "add %[x], %[a]\n"                                                                          \
+      "subs %[lines], #1\n"                                                                       \
+      "bne 2b\n"                                                                                  \
+      "ldr %[a], [%[loops], #16]\n"                                                               \
+      "ldr %[lines], [%[loops], #20]\n"                                                           \
+      "add %[x], %[a]\n"                                                                          \
+      "add %[w], %[lines]\n"                                                                      \
+      "ldr %[a], [%[loops], #12]\n"                                                               \
+      "subs %[a], #1\n"                                                                           \
+      "str %[a], [%[loops], #12]\n"                                                               \
+      "bne 1b\n"                                                                                  \
       : [s0] "+w"(s0), [x] "+r"(x), [w] "+r"(w), [v] "=&w"(v), [place] "+w"(place),               \
-        [a] "+r"(a)                                                                               \
-      : [xs] "r"(4 * t.x_step), [ws] "r"(4 * t.w_step),                                           \
-        [places] "w"(places), [ps] "r"(inside.step), [end] "r"(inside.end)                        \
+        [a] "=&r"(a), [lines] "=&r"(lines)                                                        \
+      : [xs] "r"(4 * t.tap_step),                                                                 \
+        [places] "w"(places), [loops] "r"(&loops),                                                \
+        [ps] "r"(inside.step), [end] "r"(inside.end)                                              \
       : "lr", "cc", "memory")
 
   template <class Load>
   void add_inside(const Load& load, const Terms& t, const Inside& inside) {
+    Loops loops(t, inside.step);
+    if (loops.empty()) return;
     const float *x = t.x, *w = t.w;
     const uint32x4_t places = load.places();
     uint32x4_t place = inside.place;
-    int32_t a = t.count;
+    int32_t a, lines;
     float32x4_t v;
     if constexpr (Load::kIsGather) {
       THIMBLE_ONE_ROW_INSIDE(THIMBLE_GATHER);
