@@ -1,6 +1,7 @@
 // Samples of Thimble's operators on float32 (abi/ops/float.def).
 
 #include "abi/params/recurrent.h"
+#include "abi/params/spectrum.h"
 #include "tests/kernels/samples.h"
 
 namespace thimble::kernels::test {
