@@ -230,39 +230,67 @@ Status check_convolution(const Call& call) {
   return bias.rank == 1 && bias.sizes[0] == c.out_c ? Status::kOk : Status::kBadShape;
 }
 
-/// Returns the input position that tap k of output o reads, or -1.
-int32_t source(const Axis& axis, bool transposed, int32_t o, int32_t k) {
-  int32_t at = 0;
-  if (transposed) {
-    const int32_t upsampled = o + axis.pad - k * axis.dilation;
-    if (upsampled < 0 || upsampled % axis.stride != 0) return -1;
-    at = upsampled / axis.stride;
-  } else {
-    at = o * axis.stride - axis.pad + k * axis.dilation;
+/// The taps of one output position that read an element of the image: `count` taps from `first`,
+/// `step` apart. The first one reads position `at`, the next ones positions `at_step` apart.
+struct TapRun {
+  int32_t first, step, count, at, at_step;
+};
+TapRun taps_inside(const Axis& axis, bool transposed, int32_t o) {
+  if (!transposed) {
+    const int32_t start = o * axis.stride - axis.pad;
+    const WindowAxis window = {axis.kernel, axis.stride, axis.dilation,
+                               axis.pad,    axis.in,     axis.out};
+    const Taps taps = window.inside(start);
+    return {taps.first, 1, taps.last - taps.first, start + taps.first * axis.dilation,
+            axis.dilation};
   }
-  return at >= 0 && at < axis.in ? at : -1;
+  // Tap k reads position (o + pad - k * dilation) / stride, if that is a whole number.
+  const int32_t place = o + axis.pad;
+  TapRun run = {0, 1, 0, 0, 0};
+  while (run.step * axis.dilation % axis.stride != 0) ++run.step;
+  while (run.first < run.step && (place - run.first * axis.dilation) % axis.stride != 0) {
+    ++run.first;
+  }
+  if (run.first == run.step) return run;
+  run.at = (place - run.first * axis.dilation) / axis.stride;
+  run.at_step = -run.step * axis.dilation / axis.stride;
+  while (run.first < axis.kernel && run.at >= axis.in) {
+    run.first += run.step;
+    run.at += run.at_step;
+  }
+  for (int32_t k = run.first, at = run.at; k < axis.kernel && at >= 0; k += run.step) {
+    ++run.count;
+    at += run.at_step;
+  }
+  return run;
 }
 
-float pixel(const Convolution& c, const float* x, const float* w, int32_t o, int32_t oy,
-            int32_t ox) {
+/// The sum of the products of one result, channel by channel, row by row of the window.
+float pixel(const Convolution& c, const float* x, const float* w, int32_t o, const TapRun& down,
+            const TapRun& across) {
+  const Axis &rows = c.axis[0], &columns = c.axis[1];
   const int32_t group_in = c.in_c / c.groups;
   const int32_t group_out = c.out_c / c.groups;
   const int32_t first = o / group_out * group_in;
+  const int32_t x_step = across.at_step * columns.x_step, w_step = across.step * columns.w_step;
   float sum = 0;
+  if (down.count == 0 || across.count == 0) return sum;
   for (int32_t i = 0; i < group_in; ++i) {
-    const float* const plane = x + (first + i) * c.x_c;
-    const float* const taps =
-        w + (c.transposed ? (first + i) * c.w_first + o % group_out * c.w_second
-                          : o * c.w_first + i * c.w_second);
-    for (int32_t ky = 0; ky < c.axis[0].kernel; ++ky) {
-      const int32_t iy = source(c.axis[0], c.transposed, oy, ky);
-      if (iy < 0) continue;
-      for (int32_t kx = 0; kx < c.axis[1].kernel; ++kx) {
-        const int32_t ix = source(c.axis[1], c.transposed, ox, kx);
-        if (ix < 0) continue;
-        sum += plane[iy * c.axis[0].x_step + ix * c.axis[1].x_step] *
-               taps[ky * c.axis[0].w_step + kx * c.axis[1].w_step];
+    const float* line =
+        x + (first + i) * c.x_c + down.at * rows.x_step + across.at * columns.x_step;
+    const float* taps = w + (c.transposed ? (first + i) * c.w_first + o % group_out * c.w_second
+                                          : o * c.w_first + i * c.w_second);
+    taps += down.first * rows.w_step + across.first * columns.w_step;
+    for (int32_t ky = 0; ky < down.count; ++ky) {
+      const float* from = line;
+      const float* tap = taps;
+      for (int32_t kx = 0; kx < across.count; ++kx) {
+        sum += *from * *tap;
+        from += x_step;
+        tap += w_step;
       }
+      line += down.at_step * rows.x_step;
+      taps += down.step * rows.w_step;
     }
   }
   return sum;
@@ -278,8 +306,11 @@ void run_convolution(const Call& call) {
       float* const y = mutable_floats(tensor(call, 9)) + n * c.y_n + o * c.y_c;
       const float start = bias.is_null ? 0 : floats(bias)[o];
       for (int32_t oy = 0; oy < c.axis[0].out; ++oy) {
+        const TapRun down = taps_inside(c.axis[0], c.transposed, oy);
         for (int32_t ox = 0; ox < c.axis[1].out; ++ox) {
-          y[oy * c.axis[0].y_step + ox * c.axis[1].y_step] = pixel(c, x, w, o, oy, ox) + start;
+          const TapRun across = taps_inside(c.axis[1], c.transposed, ox);
+          y[oy * c.axis[0].y_step + ox * c.axis[1].y_step] =
+              pixel(c, x, w, o, down, across) + start;
         }
       }
     }

@@ -178,6 +178,24 @@ TEST(Float, PoolsWithUnevenWindows) {
             0);
 }
 
+TEST(Float, TransposedConvolutionsWithDisjointWindows) {
+  for (const auto& [kh, kw] : {std::pair<int64_t, int64_t>{2, 2}, {1, 3}, {3, 2}, {1, 1}}) {
+    std::vector<float> w, bias = {0.5F, -0.25F, 1.5F};
+    for (int64_t i = 0; i < 4 * 3 * kh * kw; ++i) {
+      w.push_back(static_cast<float>(i % 11 - 5) / 7.0F);
+    }
+    const ir::Attrs attrs = {{ir::attr::stride, std::vector<int64_t>{kh, kw}},
+                             {ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0}},
+                             {ir::attr::output_padding, std::vector<int64_t>{0, 0}},
+                             {ir::attr::dilation, std::vector<int64_t>{1, 1}},
+                             {ir::attr::groups, int64_t{1}}};
+    EXPECT_LE(run_one(OpKind::conv_transpose2d, {2, 4, 3, 5},
+                      {ir::make_f32({4, 3, kh, kw}, w), ir::make_f32({3}, bias)}, attrs, 1),
+              64)
+        << kh << "x" << kw;
+  }
+}
+
 TEST(Float, CumulativeSumsOfLongRows) {
   for (const int64_t count : {256, 257, 300, 1000}) {
     for (const int64_t dim : {0, 1}) {

@@ -57,7 +57,7 @@ TEST(FloatFunctions, AreWithinTheStatedErrorOfTheTrueValue) {
     EXPECT_GT(worst, 0.4) << function.name << ": no number was compared";
     EXPECT_TRUE(std::isnan(function.found(std::nan("")))) << function.name;
   }
-  EXPECT_EQ(atan(INFINITY), std::atan(INFINITY));
+  EXPECT_EQ(atan(INFINITY), kPi / 2);
   EXPECT_EQ(asinh(-INFINITY), -INFINITY);
 }
 

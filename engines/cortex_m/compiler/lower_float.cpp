@@ -242,8 +242,55 @@ class Decomposer {
     return last(OpKind::add, {product, shift});
   }
 
+  /// Returns true if no two windows of a transposed convolution overlap.
+  bool is_disjoint() {
+    const std::vector<int64_t> none2(2, 0), none4(4, 0), ones(2, 1);
+    const Shape& w = shape(operand(1));
+    const std::vector<int64_t> stride = op_->get(ir::attr::stride);
+    return to().value(operand(1)).constant && stride[0] == w[2] && stride[1] == w[3] &&
+           op_->get(ir::attr::dilation) == ones && op_->get(ir::attr::padding) == none4 &&
+           op_->get(ir::attr::output_padding) == none2 && op_->get(ir::attr::groups) == 1;
+  }
+  /// Each pixel becomes a window: its elements are channels of a convolution of single pixels, and
+  /// are then moved to their place. Its kernel needs about a tenth of the instructions.
+  Result<ValueId> disjoint_conv_transpose() {
+    const ir::Tensor& w = *to().value(operand(1)).constant;
+    const Shape in = shape(operand(0)), window = w.shape;  // [I, O, kh, kw]
+    const int64_t area = window[2] * window[3], rows = window[1] * area;
+    std::vector<float> weights(w.data<float>().size());
+    for (int64_t i = 0; i < window[0]; ++i) {
+      for (int64_t row = 0; row < rows; ++row) {
+        weights[static_cast<size_t>(row * window[0] + i)] =
+            w.data<float>()[static_cast<size_t>(i * rows + row)];
+      }
+    }
+    ValueId bias = ir::kNoValue;
+    if (operand(2) != ir::kNoValue) {
+      const ir::TensorPtr& known = to().value(operand(2)).constant;
+      if (!known) return ir::kNoValue;
+      std::vector<float> repeated;
+      for (const float b : known->data<float>()) {
+        repeated.insert(repeated.end(), static_cast<size_t>(area), b);
+      }
+      bias = constant("_bias", ir::make_f32({rows}, repeated));
+    }
+    const ValueId filters = constant("_filters", ir::make_f32({rows, window[0], 1, 1}, weights));
+    THIMBLE_TRY(ValueId value, step(OpKind::conv2d, {operand(0), filters, bias},
+                                    {{ir::attr::stride, std::vector<int64_t>{1, 1}},
+                                     {ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0}},
+                                     {ir::attr::dilation, std::vector<int64_t>{1, 1}},
+                                     {ir::attr::groups, int64_t{1}}}));
+    THIMBLE_TRY(value, reshaped(value, {in[0], window[1], window[2], window[3], in[2], in[3]}));
+    THIMBLE_TRY(value, step(OpKind::permute, {value},
+                            {{ir::attr::dims, std::vector<int64_t>{0, 1, 4, 2, 5, 3}}}));
+    return last(OpKind::reshape, {value}, {{ir::attr::shape, result_shape()}});
+  }
   /// ATen's convolution has one padding per axis.
   Result<ValueId> conv_transpose() {
+    if (is_disjoint()) {
+      THIMBLE_TRY(const ValueId result, disjoint_conv_transpose());
+      if (result != ir::kNoValue) return result;
+    }
     const std::vector<int64_t> padding = op_->get(ir::attr::padding);
     if (padding[0] == padding[2] && padding[1] == padding[3]) return ir::kNoValue;
     Attrs attrs = op_->attrs;
