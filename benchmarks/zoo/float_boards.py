@@ -22,7 +22,7 @@ import numpy as np
 from float_table import BOARDS, Float, networks, table
 
 SECONDS = 600
-BOARD_MACS = 20e6  # more MACs are by default not run on emulated boards
+BOARD_MACS = 100e6  # more MACs are by default not run on emulated boards
 
 
 class Failed(Exception):

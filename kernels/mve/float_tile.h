@@ -51,7 +51,7 @@ struct Inside {
   int32_t step, end;
 };
 
-/// What the assembly reads between its loops: numbers of iterations, and bytes from the end of a
+/// Numbers that the assembly reads between its loops: iterations, and bytes from the end of a
 /// loop to the next iteration of the outer one. `channels` counts down.
 struct Loops {
   int32_t taps, lines, next_line, channels, next_channel, next_w, place_back;
@@ -86,7 +86,7 @@ struct FourRows {
     visit(0, 3, s3);
   }
 
-#define THIMBLE_FOUR_ROWS(ADDRESS)                                                                \
+#define THIMBLE_FOUR_ROWS(ADDRESS) \
   __asm__ volatile(                                                                               \
       "1:\n"                                                                                      \
       "ldr %[lines], [%[loops], #4]\n"                                                            \
@@ -144,7 +144,7 @@ struct FourRows {
     }
   }
 
-#define THIMBLE_FOUR_ROWS_INSIDE(ADDRESS)                                                         \
+#define THIMBLE_FOUR_ROWS_INSIDE(ADDRESS) \
   __asm__ volatile(                                                                               \
       "1:\n"                                                                                      \
       "ldr %[lines], [%[loops], #4]\n"                                                            \
@@ -226,7 +226,7 @@ struct TwoVectors {
     visit(1, 0, s1);
   }
 
-#define THIMBLE_TWO_VECTORS(ADDRESS)                                                              \
+#define THIMBLE_TWO_VECTORS(ADDRESS) \
   __asm__ volatile(                                                                               \
       "1:\n"                                                                                      \
       "ldr %[lines], [%[loops], #4]\n"                                                            \
@@ -295,7 +295,7 @@ struct OneRow {
     add_inside(load, t, {vdupq_n_u32(0), 0, 1});
   }
 
-#define THIMBLE_ONE_ROW_INSIDE(ADDRESS)                                                           \
+#define THIMBLE_ONE_ROW_INSIDE(ADDRESS) \
   __asm__ volatile(                                                                               \
       "1:\n"                                                                                      \
       "ldr %[lines], [%[loops], #4]\n"                                                            \
