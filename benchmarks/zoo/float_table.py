@@ -56,8 +56,8 @@ def cells(key: str, row: dict) -> list[str]:
     equal = ", ".join(row["equal"]) + "".join(f"; not {', '.join(places)}: {cause}" for cause, places in causes.items())
     if row["differs"]:
         equal = f"**differs: {', '.join(row['differs'])}** " + equal
-    eager = f"{row['eager']:.0e}" if "eager" in row else ""
-    return [key, f"{row['macs'] / 1e6:.1f}", f"{row['arena']:,}", f"{row['difference']:.0e}", eager, equal.removeprefix("; ")]
+    eager = f"{row['eager']:.1e}" if "eager" in row else ""
+    return [key, f"{row['macs'] / 1e6:.1f}", f"{row['arena']:,}", f"{row['difference']:.1e}", eager, equal.removeprefix("; ")]
 
 
 def rows_of_readme() -> dict[str, list[str]]:
@@ -74,8 +74,11 @@ def head(rows: list[list[str]]) -> str:
     larger = [row["network"] for row in ran if float(row["difference"]) > BOUND and within(row)]
     boards = [row for row in ran if row["equal"] == ", ".join(BOARDS)]
     differ = [row["network"] for row in ran if row["equal"].startswith("**")]
+    known = len(networks(HERE, []))
     return " ".join([
-        f"{len(ran)} of {len(rows)} networks compile with `--float`" + (f"; not {', '.join(refused)}." if refused else "."),
+        f"{len(ran)} of {len(rows)} networks that were run compile with `--float`"
+        + (f"; not {', '.join(refused)}." if refused else "."),
+        f"{known - len(rows)} of {known} were not run, or PyTorch did not export them.",
         f"{len(boards)} ran on all three boards, with the bytes of this machine; {len(differ)} differ there"
         + (f": {', '.join(differ)}." if differ else "."),
         f"{len(ran) - len(larger) - len(beyond)} differ from the evaluator by at most 2^-18 of the largest element, {len(larger)} "

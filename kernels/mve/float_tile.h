@@ -9,6 +9,7 @@
 #if THIMBLE_HAS_MVE
 #include <arm_mve.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace thimble::kernels::mve {
@@ -66,6 +67,9 @@ struct Loops {
         place_back(-t.taps * place_step) {}
   bool empty() const { return taps <= 0 || lines <= 0 || channels <= 0; }
 };
+static_assert(offsetof(Loops, lines) == 4 && offsetof(Loops, next_line) == 8 &&
+              offsetof(Loops, channels) == 12 && offsetof(Loops, next_channel) == 16 &&
+              offsetof(Loops, next_w) == 20 && offsetof(Loops, place_back) == 24);
 
 // The loops are assembly: a weight goes from memory to a general register, which a vector is
 // multiplied by. GCC 12 loads it to a register of the FPU first, and keeps sums in memory. A gather
