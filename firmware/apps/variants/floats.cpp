@@ -1,5 +1,6 @@
 // Operators on float32: sums in the order of the portable kernel, so that all bits are the same.
 
+#include "abi/params/recurrent.h"
 #include "firmware/apps/variants/case.h"
 
 namespace thimble::firmware {
@@ -83,6 +84,30 @@ void binary(uint32_t index, Case& c, bool alpha) {
   c.text() << rank << " dimensions, the last " << size(y[rank - 1]);
 }
 
+/// A recurrent layer with `gates` gates; an LSTM has four.
+void recurrent(Case& c, int32_t gates, int32_t lanes) {
+  const int32_t steps = c.uniform(1, 3), batch = c.uniform(1, 2);
+  const int32_t inputs = c.uniform(1, 11), hidden = c.uniform(1, 11), rows = gates * hidden;
+  const int32_t x[] = {steps, batch, inputs}, y[] = {steps, batch, hidden};
+  const int32_t state[] = {1, batch, hidden};
+  const int32_t w_ih[] = {rows, inputs}, w_hh[] = {rows, hidden};
+  input(c, x, 3);
+  input(c, state, 3);
+  if (gates == 4) input(c, state, 3);
+  input(c, w_ih, 2);
+  input(c, w_hh, 2);
+  maybe_bias(c, rows);
+  maybe_bias(c, rows);
+  if (gates != 3) c.number(c.uniform(0, 1));  // cell or relu
+  c.number(c.uniform(0, 1));
+  const auto scratch = static_cast<int32_t>(abi::float_recurrent_scratch_bytes(lanes, hidden));
+  c.scratch(scratch);
+  c.shape(DType::kU8, &scratch, 1);
+  output(c, y, 3);
+  c.text() << size(steps) << " steps, " << size(inputs) << " inputs, " << size(hidden)
+           << " results";
+}
+
 }  // namespace
 
 void make_float_add(uint32_t index, Case& c) {
@@ -139,6 +164,16 @@ void make_float_bmm(uint32_t index, Case& c) {
   output(c, y, 3);
   if (c.uniform(0, 3) == 0) c.transposed();
   c.text() << size(m) << " x " << size(k) << " x " << size(n);
+}
+
+void make_float_lstm(uint32_t /*index*/, Case& c) {
+  recurrent(c, 4, abi::kFloatLstmLanes);
+}
+void make_float_gru(uint32_t /*index*/, Case& c) {
+  recurrent(c, 3, abi::kFloatGruLanes);
+}
+void make_float_rnn(uint32_t /*index*/, Case& c) {
+  recurrent(c, 1, abi::kFloatRnnLanes);
 }
 
 void make_float_conv2d(uint32_t index, Case& c) {

@@ -165,7 +165,8 @@ class Trial {
       tensor.rank = static_cast<uint8_t>(case_.ranks_[i]);
       tensor.dtype = case_.dtypes_[i];
       // Parameters of native kernels are constants of type kU8.
-      tensor.is_constant = case_.is_constant_[i] || tensor.dtype == kernels::DType::kU8;
+      tensor.is_constant = case_.roles_[i] != Case::Role::kScratch &&
+                           (case_.is_constant_[i] || tensor.dtype == kernels::DType::kU8);
     }
     const kernels::Call call = {args, nullptr, nullptr};
     if (kernel.check(call) != kernels::Status::kOk) return false;
