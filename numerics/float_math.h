@@ -126,6 +126,35 @@ constexpr double sine(double x, int32_t quarters) {
   return (quarter & 2) != 0 ? -sum : sum;
 }
 
+/// Reduces |x| to at most tan(pi / 8), then adds the power series.
+constexpr double atan(double x) {
+  const double size = magnitude(x);
+  double r = size > 1 ? -1 / size : size;
+  double start = size > 1 ? kPi / 2 : 0;
+  if (magnitude(r) > 0.41421356) {
+    start += r < 0 ? -kPi / 4 : kPi / 4;
+    r = r < 0 ? (r + 1) / (1 - r) : (r - 1) / (r + 1);
+  }
+  double sum = 0;
+  for (int32_t n = 31; n >= 1; n -= 2) sum = 1.0 / n - sum * r * r;
+  const double y = start + r * sum;
+  return x < 0 ? -y : y;
+}
+
+/// Computes ln(|x| + sqrt(x^2 + 1)) with the sign of x; the power series where the logarithm would
+/// be of a number close to 1.
+constexpr double asinh(double x) {
+  const double size = magnitude(x);
+  double y = size;
+  if (size < 0.03) {
+    const double square = size * size;
+    y = size * (1 - square * (1.0 / 6 - square * (3.0 / 40 - square * (15.0 / 336))));
+  } else {
+    y = log(size + sqrt(size * size + 1));
+  }
+  return x < 0 ? -y : y;
+}
+
 /// Returns x^y with the special cases of pow in C.
 constexpr double pow(double x, double y) {
   if (y == 0 || x == 1) return 1;

@@ -28,6 +28,10 @@ Status check_supported(const CompileArguments& arguments) {
   if (arguments.keep_float && !arguments.calibrations.empty()) {
     return bad_input("--float does not quantize: it cannot be used with --calibrate");
   }
+  if (arguments.keep_float && !(arguments.observer.empty() && arguments.effort.empty())) {
+    return bad_input("--float does not quantize: it cannot be used with {}",
+                     arguments.observer.empty() ? "--effort" : "--observer");
+  }
   if (arguments.keep_float && (arguments.emits("tflite") || arguments.emits("tosa"))) {
     return bad_input(
         "--float with --emit {}: such a file has the quantized graph; --emit tosa-fp "
@@ -123,7 +127,7 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   }
   options.equalize = arguments.equalize;
   options.tune = arguments.tune;
-  options.effort = arguments.effort;
+  if (!arguments.effort.empty()) options.effort = arguments.effort[0] - '0';
   options.pareto = arguments.pareto;
   options.owns_inputs = arguments.inputs == "arena";
   options.external_weights = arguments.npu_weights == "named";

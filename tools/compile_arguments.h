@@ -46,7 +46,7 @@ struct CompileArguments {
   std::filesystem::path kernels, kernels_dir;
   bool keep_float = false, soft_float = false;
   std::optional<bool> equalize, tune;
-  int effort = quant::kDefaultEffort;
+  std::string effort;  // a digit; empty: the default
   bool pareto = false;
   std::string npu_weights = "payload";
   std::vector<std::shared_ptr<EngineCli>> engines;

@@ -21,4 +21,14 @@ constexpr int64_t spectrum_scratch_bytes(int64_t n) {
   return 8 * (n / 2 + 1);
 }
 
+/// Scratch of power_spectrum.f32, 8-byte aligned: complex numbers in double. n / 2 of them are
+/// transformed if n is even, else n; then come as many twiddle factors, and the elements of the
+/// largest odd transform.
+constexpr int64_t float_spectrum_scratch_bytes(int64_t n) {
+  const int64_t count = n % 2 == 0 ? n / 2 : n;
+  int64_t odd = count;
+  while (odd % 2 == 0) odd /= 2;
+  return 16 * (2 * count + odd);
+}
+
 }  // namespace thimble::abi

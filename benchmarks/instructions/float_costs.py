@@ -1,4 +1,4 @@
-"""Instructions of float32 kernels: measures the networks of models/, compiled with --float, under QEMU, and writes
+"""Instructions of float32 kernels: measures the networks of models/ and tests/data/log_mel, compiled with --float, under QEMU, and writes
 engines/cortex_m/compiler/float_costs.def.
 
 usage: float_costs.py THIMBLE SOURCE_DIR
@@ -21,6 +21,7 @@ CORES = ("cortex-m4", "cortex-m55")
 NETWORKS = ("ad_autoencoder", "conv_tasnet_like", "convnext_femto_like", "decoder_step", "deit_tiny_like", "digits_cnn", "dscnn_kws",
             "gru_classifier", "hello_sin", "lstm_classifier", "mobilenet_v3_tiny", "resnet8", "rnn_step", "se_classifier",
             "squeezenet_like", "streaming_conv", "tcn", "unet_small")
+SPECTRA = ("kws", "mel", "stream")  # of tests/data/log_mel
 TERMS = ("elements", "steps", "rows", "loops", "inputs", "inside_steps")
 
 
@@ -88,9 +89,10 @@ def main():
     rows = []
     for core in CORES:
         calls = collections.defaultdict(list)
-        for name in NETWORKS:
+        models = [source / "models" / name for name in NETWORKS] + [source / "tests/data/log_mel" / name for name in SPECTRA]
+        for model in models:
             with tempfile.TemporaryDirectory() as folder:
-                for op, sizes, instructions in calls_of(program, source / "models" / name, core, pathlib.Path(folder)):
+                for op, sizes, instructions in calls_of(program, model, core, pathlib.Path(folder)):
                     calls[op].append((sizes, instructions))
         for op, samples in calls.items():
             if f"THIMBLE_COST({ids[op]}," in measured:

@@ -7,7 +7,7 @@
 
 #include "abi/ops/aten.h"
 #include "abi/ops/stock.h"
-#include "kernels/args/broadcast_pair.h"
+#include "kernels/args/float_elementwise.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
@@ -58,12 +58,6 @@ float number(const Call& call, uint32_t i) {
 
 // --- Arithmetic ----------------------------------------------------------------------------------
 
-template <uint32_t kOut>
-Status check_arithmetic(const Call& call) {
-  if (kOut == 3 && !is_present(call, 2)) return Status::kBadParameter;
-  return check_types(tensor(call, 0), tensor(call, 1), tensor(call, kOut), DType::kF32,
-                     DType::kF32);
-}
 template <uint32_t kOut>
 Status check_with_number(const Call& call) {
   for (uint32_t i = 1; i < kOut; ++i) {
@@ -248,18 +242,18 @@ void run_where(const Call& call) {
 
 }  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, aten_add, check_arithmetic<3>, run_add);
+THIMBLE_DEFINE_KERNEL(portable, aten_add, check_float_binary_with_alpha, run_add);
 THIMBLE_DEFINE_KERNEL(portable, aten_add_scalar, check_with_number<3>, run_add_scalar);
-THIMBLE_DEFINE_KERNEL(portable, aten_div, check_arithmetic<2>, run_div);
+THIMBLE_DEFINE_KERNEL(portable, aten_div, check_float_binary, run_div);
 THIMBLE_DEFINE_KERNEL(portable, aten_div_scalar, check_with_number<2>, run_div_scalar);
 THIMBLE_DEFINE_KERNEL(portable, aten_logical_and, check_logic, run_and);
 THIMBLE_DEFINE_KERNEL(portable, aten_logical_not, check_not, run_not);
 THIMBLE_DEFINE_KERNEL(portable, aten_logical_or, check_logic, run_or);
 THIMBLE_DEFINE_KERNEL(portable, aten_maximum, check_extremum, run_extremum<true>);
 THIMBLE_DEFINE_KERNEL(portable, aten_minimum, check_extremum, run_extremum<false>);
-THIMBLE_DEFINE_KERNEL(portable, aten_mul, check_arithmetic<2>, run_mul);
+THIMBLE_DEFINE_KERNEL(portable, aten_mul, check_float_binary, run_mul);
 THIMBLE_DEFINE_KERNEL(portable, aten_mul_scalar, check_with_number<2>, run_mul_scalar);
-THIMBLE_DEFINE_KERNEL(portable, aten_sub, check_arithmetic<3>, run_sub);
+THIMBLE_DEFINE_KERNEL(portable, aten_sub, check_float_binary_with_alpha, run_sub);
 THIMBLE_DEFINE_KERNEL(portable, aten_sub_scalar, check_with_number<3>, run_sub_scalar);
 THIMBLE_DEFINE_KERNEL(portable, aten_where, check_where, run_where);
 THIMBLE_DEFINE_KERNEL(portable, cortex_m_maximum, check_codes, run_extremum<true>);

@@ -3,7 +3,7 @@
 // innermost index fastest.
 
 #include "abi/ops/aten.h"
-#include "kernels/args/broadcast_pair.h"
+#include "kernels/args/float_products.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
@@ -11,22 +11,11 @@ namespace {
 
 // --- Matrices ------------------------------------------------------------------------------------
 
-/// One factor or the result: its address and its strides.
-struct Matrix {
-  float* data;
-  int32_t row, column;
-};
-/// Returns the matrix of the last two dimensions of t, at index 0 of all other dimensions.
-Matrix matrix(const Tensor& t) {
-  int32_t steps[abi::kMaxRank];
-  strides(t, steps);
-  return {mutable_floats(t), steps[t.rank - 2], steps[t.rank - 1]};
-}
-Matrix transposed(Matrix m) {
-  return {m.data, m.column, m.row};
+FloatMatrix transposed(FloatMatrix m) {
+  return {m.data, m.column, m.row, m.batch};
 }
 
-float dot(const Matrix& a, const Matrix& b, int32_t i, int32_t j, int32_t inner) {
+float dot(const FloatMatrix& a, const FloatMatrix& b, int32_t i, int32_t j, int32_t inner) {
   const float* from_a = a.data + i * a.row;
   const float* from_b = b.data + j * b.column;
   float sum = 0;
@@ -43,34 +32,16 @@ Status check_rank(const Call& call, const uint32_t (&operands)[kCount], uint32_t
   }
   return Status::kOk;
 }
-/// Returns true if the last two dimensions match for a product.
-bool multiplies(const Tensor& a, const Tensor& b, const Tensor& y) {
-  const uint32_t r = a.rank - 2U;
-  return a.sizes[r] == y.sizes[r] && a.sizes[r + 1] == b.sizes[r] &&
-         b.sizes[r + 1] == y.sizes[r + 1];
-}
-
 /// Operands of mm (rank 2) and bmm (rank 3): a, b, y.
 template <uint32_t kRank>
 Status check_product(const Call& call) {
-  THIMBLE_RETURN_IF_ERROR(check_rank(call, {0, 1, 2}, kRank));
-  const Tensor& a = tensor(call, 0);
-  const bool batches = kRank == 2 || (a.sizes[0] == tensor(call, 1).sizes[0] &&
-                                      a.sizes[0] == tensor(call, 2).sizes[0]);
-  return batches && multiplies(a, tensor(call, 1), tensor(call, 2)) ? Status::kOk
-                                                                    : Status::kBadShape;
+  return check_float_product(tensor(call, 0), tensor(call, 1), tensor(call, 2), kRank);
 }
 void run_product(const Call& call) {
   const Tensor& a = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  Matrix of[3];
-  int32_t batch[3];
-  for (uint32_t i = 0; i < 3; ++i) {
-    int32_t steps[abi::kMaxRank];
-    strides(tensor(call, i), steps);
-    of[i] = matrix(tensor(call, i));
-    batch[i] = steps[0];
-  }
+  FloatMatrix of[3];
+  for (uint32_t i = 0; i < 3; ++i) of[i] = float_matrix(tensor(call, i));
   const int32_t inner = a.sizes[a.rank - 1];
   for (int32_t n = 0; n < (a.rank == 3 ? a.sizes[0] : 1); ++n) {
     for (int32_t i = 0; i < y.sizes[y.rank - 2]; ++i) {
@@ -78,7 +49,7 @@ void run_product(const Call& call) {
         of[2].data[i * of[2].row + j * of[2].column] = dot(of[0], of[1], i, j, inner);
       }
     }
-    for (uint32_t i = 0; i < 3; ++i) of[i].data += batch[i];
+    for (FloatMatrix& matrix : of) matrix.data += matrix.batch;
   }
 }
 
@@ -86,20 +57,19 @@ void run_product(const Call& call) {
 Status check_addmm(const Call& call) {
   const Tensor& bias = tensor(call, 0);
   const Tensor& y = tensor(call, 5);
-  THIMBLE_RETURN_IF_ERROR(check_rank(call, {1, 2, 5}, 2));
+  THIMBLE_RETURN_IF_ERROR(check_float_product(tensor(call, 1), tensor(call, 2), y, 2));
   THIMBLE_RETURN_IF_ERROR(check_tensor(bias, DType::kF32));
   constexpr uint32_t kFactors[] = {3, 4};
   for (const uint32_t i : kFactors) {
     if (!(call.args[i].number == call.args[i].number)) return Status::kBadParameter;
   }
-  if (!multiplies(tensor(call, 1), tensor(call, 2), y)) return Status::kBadShape;
   return check_broadcast_pair(bias, y, y);
 }
 void run_addmm(const Call& call) {
   const Tensor& bias = tensor(call, 0);
-  const Matrix a = matrix(tensor(call, 1));
-  const Matrix b = matrix(tensor(call, 2));
-  const Matrix y = matrix(tensor(call, 5));
+  const FloatMatrix a = float_matrix(tensor(call, 1));
+  const FloatMatrix b = float_matrix(tensor(call, 2));
+  const FloatMatrix y = float_matrix(tensor(call, 5));
   const auto beta = static_cast<float>(call.args[3].number);
   const auto alpha = static_cast<float>(call.args[4].number);
   int32_t steps[abi::kMaxRank];
@@ -144,11 +114,11 @@ void run_linear(const Call& call) {
   const Tensor& bias = tensor(call, 2);
   const int32_t in = w.sizes[1];
   const int32_t out = w.sizes[0];
-  const Matrix x = {mutable_floats(tensor(call, 0)), in, 1};
+  const FloatMatrix x = {mutable_floats(tensor(call, 0)), in, 1, 0};
   float* const y = mutable_floats(tensor(call, 3));
   for (int32_t i = 0, rows = elements(tensor(call, 0)) / in; i < rows; ++i) {
     for (int32_t j = 0; j < out; ++j) {
-      const float product = dot(x, transposed(matrix(w)), i, j, in);
+      const float product = dot(x, transposed(float_matrix(w)), i, j, in);
       y[i * out + j] = product + (bias.is_null ? 0 : floats(bias)[j]);
     }
   }
@@ -260,39 +230,67 @@ Status check_convolution(const Call& call) {
   return bias.rank == 1 && bias.sizes[0] == c.out_c ? Status::kOk : Status::kBadShape;
 }
 
-/// Returns the input position that tap k of output o reads, or -1.
-int32_t source(const Axis& axis, bool transposed, int32_t o, int32_t k) {
-  int32_t at = 0;
-  if (transposed) {
-    const int32_t upsampled = o + axis.pad - k * axis.dilation;
-    if (upsampled < 0 || upsampled % axis.stride != 0) return -1;
-    at = upsampled / axis.stride;
-  } else {
-    at = o * axis.stride - axis.pad + k * axis.dilation;
+/// The taps of one output position that read an element of the image: `count` taps from `first`,
+/// `step` apart. The first one reads position `at`, the next ones positions `at_step` apart.
+struct TapRun {
+  int32_t first, step, count, at, at_step;
+};
+TapRun taps_inside(const Axis& axis, bool transposed, int32_t o) {
+  if (!transposed) {
+    const int32_t start = o * axis.stride - axis.pad;
+    const WindowAxis window = {axis.kernel, axis.stride, axis.dilation,
+                               axis.pad,    axis.in,     axis.out};
+    const Taps taps = window.inside(start);
+    return {taps.first, 1, taps.last - taps.first, start + taps.first * axis.dilation,
+            axis.dilation};
   }
-  return at >= 0 && at < axis.in ? at : -1;
+  // Tap k reads position (o + pad - k * dilation) / stride, if that is a whole number.
+  const int32_t place = o + axis.pad;
+  TapRun run = {0, 1, 0, 0, 0};
+  while (run.step * axis.dilation % axis.stride != 0) ++run.step;
+  while (run.first < run.step && (place - run.first * axis.dilation) % axis.stride != 0) {
+    ++run.first;
+  }
+  if (run.first == run.step) return run;
+  run.at = (place - run.first * axis.dilation) / axis.stride;
+  run.at_step = -run.step * axis.dilation / axis.stride;
+  while (run.first < axis.kernel && run.at >= axis.in) {
+    run.first += run.step;
+    run.at += run.at_step;
+  }
+  for (int32_t k = run.first, at = run.at; k < axis.kernel && at >= 0; k += run.step) {
+    ++run.count;
+    at += run.at_step;
+  }
+  return run;
 }
 
-float pixel(const Convolution& c, const float* x, const float* w, int32_t o, int32_t oy,
-            int32_t ox) {
+/// The sum of the products of one result, channel by channel, row by row of the window.
+float pixel(const Convolution& c, const float* x, const float* w, int32_t o, const TapRun& down,
+            const TapRun& across) {
+  const Axis &rows = c.axis[0], &columns = c.axis[1];
   const int32_t group_in = c.in_c / c.groups;
   const int32_t group_out = c.out_c / c.groups;
   const int32_t first = o / group_out * group_in;
+  const int32_t x_step = across.at_step * columns.x_step, w_step = across.step * columns.w_step;
   float sum = 0;
+  if (down.count == 0 || across.count == 0) return sum;
   for (int32_t i = 0; i < group_in; ++i) {
-    const float* const plane = x + (first + i) * c.x_c;
-    const float* const taps =
-        w + (c.transposed ? (first + i) * c.w_first + o % group_out * c.w_second
-                          : o * c.w_first + i * c.w_second);
-    for (int32_t ky = 0; ky < c.axis[0].kernel; ++ky) {
-      const int32_t iy = source(c.axis[0], c.transposed, oy, ky);
-      if (iy < 0) continue;
-      for (int32_t kx = 0; kx < c.axis[1].kernel; ++kx) {
-        const int32_t ix = source(c.axis[1], c.transposed, ox, kx);
-        if (ix < 0) continue;
-        sum += plane[iy * c.axis[0].x_step + ix * c.axis[1].x_step] *
-               taps[ky * c.axis[0].w_step + kx * c.axis[1].w_step];
+    const float* line =
+        x + (first + i) * c.x_c + down.at * rows.x_step + across.at * columns.x_step;
+    const float* taps = w + (c.transposed ? (first + i) * c.w_first + o % group_out * c.w_second
+                                          : o * c.w_first + i * c.w_second);
+    taps += down.first * rows.w_step + across.first * columns.w_step;
+    for (int32_t ky = 0; ky < down.count; ++ky) {
+      const float* from = line;
+      const float* tap = taps;
+      for (int32_t kx = 0; kx < across.count; ++kx) {
+        sum += *from * *tap;
+        from += x_step;
+        tap += w_step;
       }
+      line += down.at_step * rows.x_step;
+      taps += down.step * rows.w_step;
     }
   }
   return sum;
@@ -308,8 +306,11 @@ void run_convolution(const Call& call) {
       float* const y = mutable_floats(tensor(call, 9)) + n * c.y_n + o * c.y_c;
       const float start = bias.is_null ? 0 : floats(bias)[o];
       for (int32_t oy = 0; oy < c.axis[0].out; ++oy) {
+        const TapRun down = taps_inside(c.axis[0], c.transposed, oy);
         for (int32_t ox = 0; ox < c.axis[1].out; ++ox) {
-          y[oy * c.axis[0].y_step + ox * c.axis[1].y_step] = pixel(c, x, w, o, oy, ox) + start;
+          const TapRun across = taps_inside(c.axis[1], c.transposed, ox);
+          y[oy * c.axis[0].y_step + ox * c.axis[1].y_step] =
+              pixel(c, x, w, o, down, across) + start;
         }
       }
     }

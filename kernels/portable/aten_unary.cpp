@@ -4,7 +4,7 @@
 // Operands: x, the numbers, y. In place: y may be x.
 
 #include "abi/ops/aten.h"
-#include "kernels/args/broadcast_pair.h"
+#include "kernels/args/float_elementwise.h"
 #include "kernels/define_kernel.h"
 #include "numerics/float_math.h"
 
@@ -122,31 +122,9 @@ void run_gelu(const Call& call) {
 
 // --- Limits --------------------------------------------------------------------------------------
 
-struct Limits {
-  double min, max;  // NaN: no bound
-};
-
-Status check_limits(const Tensor& x, const Tensor& y, Limits limits) {
-  THIMBLE_RETURN_IF_ERROR(check_tensor(x));
-  THIMBLE_RETURN_IF_ERROR(check_tensor(y, x.dtype));
-  if (!same_sizes(x, y)) return Status::kBadShape;
-  if (x.dtype == DType::kF32) return Status::kOk;
-  if (x.dtype != DType::kI8) return Status::kBadDType;
-  // Bounds of int8 tensors must be int8 values.
-  const double bounds[] = {limits.min, limits.max};
-  for (const double bound : bounds) {
-    const bool is_code = bound >= -128 && bound <= 127 && numerics::floor(bound) == bound;
-    if (!numerics::is_nan(bound) && !is_code) return Status::kBadParameter;
-  }
-  return Status::kOk;
-}
-
 void limit(const Tensor& x, const Tensor& y, Limits limits) {
   if (x.dtype == DType::kI8) {
-    const int32_t min = numerics::is_nan(limits.min) ? -128 : static_cast<int32_t>(limits.min);
-    const int32_t max = numerics::is_nan(limits.max) ? 127 : static_cast<int32_t>(limits.max);
-    map<int8_t, int32_t>(
-        x, y, [=](int32_t code) { return code < min ? min : code > max ? max : code; });
+    limit_codes(x, y, limits);
     return;
   }
   // A NaN bound has no effect. A NaN input gives NaN.
@@ -158,12 +136,6 @@ void limit(const Tensor& x, const Tensor& y, Limits limits) {
   });
 }
 
-Limits clamp_limits(const Call& call) {
-  return {number(call, 1), number(call, 2)};
-}
-Status check_clamp(const Call& call) {
-  return check_limits(tensor(call, 0), tensor(call, 3), clamp_limits(call));
-}
 Status check_hardtanh(const Call& call) {
   const bool both = !numerics::is_nan(number(call, 1)) && !numerics::is_nan(number(call, 2));
   return both ? check_clamp(call) : Status::kBadParameter;
@@ -183,6 +155,8 @@ static_assert(out_index(abi::op_info::aten_elu) == 4 && out_index(abi::op_info::
 }  // namespace
 
 THIMBLE_DEFINE_KERNEL(portable, aten_abs, check_plain, run_plain<numerics::magnitude>);
+THIMBLE_DEFINE_KERNEL(portable, aten_asinh, check_plain, run_plain<numerics::asinh>);
+THIMBLE_DEFINE_KERNEL(portable, aten_atan, check_plain, run_plain<numerics::atan>);
 THIMBLE_DEFINE_KERNEL(portable, aten_ceil, check_plain, run_plain<numerics::ceil>);
 THIMBLE_DEFINE_KERNEL(portable, aten_clamp, check_clamp, run_clamp);
 THIMBLE_DEFINE_KERNEL(portable, aten_cos, check_plain, run_plain<cosine>);

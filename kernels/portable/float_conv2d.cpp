@@ -9,50 +9,11 @@
 // dilation, groups, y.
 
 #include "abi/ops/float.h"
-#include "kernels/args/broadcast_pair.h"
-#include "kernels/args/window.h"
+#include "kernels/args/float_products.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
-
-constexpr uint32_t kOut = 7;
-
-WindowAxis window(const Call& call, uint32_t axis) {
-  return {tensor(call, 1).sizes[2 + axis], ints(call, 3).items[axis],
-          ints(call, 5).items[axis],       ints(call, 4).items[axis],
-          tensor(call, 0).sizes[2 + axis], tensor(call, kOut).sizes[2 + axis]};
-}
-
-Status check_image_floats(const Tensor& t) {
-  THIMBLE_RETURN_IF_ERROR(check_tensor(t, DType::kF32));
-  if (t.rank != 4) return Status::kBadShape;
-  return is_contiguous(t) ? Status::kOk : Status::kBadDimOrder;
-}
-
-Status check(const Call& call) {
-  const Tensor& x = tensor(call, 0);
-  const Tensor& w = tensor(call, 1);
-  const Tensor& bias = tensor(call, 2);
-  const Tensor& y = tensor(call, kOut);
-  THIMBLE_RETURN_IF_ERROR(check_image_floats(x));
-  THIMBLE_RETURN_IF_ERROR(check_image_floats(w));
-  THIMBLE_RETURN_IF_ERROR(check_image_floats(y));
-  if (ints(call, 3).count != 2 || ints(call, 4).count != 4 || ints(call, 5).count != 2) {
-    return Status::kBadParameter;
-  }
-  const int64_t groups = call.args[6].integer;
-  if (groups < 1 || groups > x.sizes[1]) return Status::kBadParameter;
-  if (x.sizes[1] % groups != 0 || y.sizes[1] % groups != 0) return Status::kBadShape;
-  const bool fits =
-      x.sizes[0] == y.sizes[0] && w.sizes[0] == y.sizes[1] && w.sizes[1] == x.sizes[1] / groups;
-  if (!fits) return Status::kBadShape;
-  const WindowAxis axes[2] = {window(call, 0), window(call, 1)};
-  THIMBLE_RETURN_IF_ERROR(check_axes(axes, x.sizes[1] > y.sizes[1] ? x.sizes[1] : y.sizes[1]));
-  if (bias.is_null) return Status::kOk;
-  THIMBLE_RETURN_IF_ERROR(check_tensor(bias, DType::kF32));
-  return bias.rank == 1 && bias.sizes[0] == y.sizes[1] ? Status::kOk : Status::kBadShape;
-}
 
 /// The window of one or four neighbouring pixels. A convolution of single pixels has one row of
 /// taps, its channels.
@@ -115,36 +76,9 @@ void compute(const Window& a, const float* bias, float* y, int32_t second) {
   if constexpr (kTwo) other.store(bias == nullptr ? 0 : bias[1], y + second);
 }
 
-/// A layer whose axes are simplified: H and W are one axis where that gives the same result.
-struct Layer {
-  WindowAxis down, across;
-  bool of_pixels;  // the taps of a window are its channels
-};
-Layer bind(const Call& call) {
-  Layer layer = {window(call, 0), window(call, 1), false};
-  WindowAxis& down = layer.down;
-  WindowAxis& across = layer.across;
-  const auto is_one = [](const WindowAxis& axis) {
-    return axis.kernel == 1 && axis.in == 1 && axis.out == 1 && axis.pad == 0;
-  };
-  if (is_one(across) && !is_one(down)) {
-    const WindowAxis column = down;
-    down = across;
-    across = column;
-  }
-  layer.of_pixels = down.kernel == 1 && across.kernel == 1;
-  const bool keeps_pixels = down.stride == 1 && across.stride == 1 && down.pad == 0 &&
-                            across.pad == 0 && down.out == down.in && across.out == across.in;
-  if (layer.of_pixels && keeps_pixels) {
-    across.in = across.out = down.in * across.in;
-    down.in = down.out = 1;
-  }
-  return layer;
-}
-
 /// Computes the pixels of one row.
 template <bool kTwo>
-void compute_row(const Layer& layer, Window a, int32_t channels, const float* bias, float* y,
+void compute_row(const FloatConv& layer, Window a, int32_t channels, const float* bias, float* y,
                  int32_t second) {
   const WindowAxis& across = layer.across;
   const float* const origin = a.x;
@@ -166,41 +100,34 @@ void compute_row(const Layer& layer, Window a, int32_t channels, const float* bi
 }
 
 void run(const Call& call) {
-  const Tensor& x = tensor(call, 0);
-  const Tensor& w = tensor(call, 1);
-  const Tensor& y = tensor(call, kOut);
-  const Tensor& bias = tensor(call, 2);
-  const Layer layer = bind(call);
+  const FloatConv layer = bind_float_conv(call);
   const WindowAxis &down = layer.down, &across = layer.across;
-  const auto groups = static_cast<int32_t>(call.args[6].integer);
-  const int32_t group_in = w.sizes[1], group_out = y.sizes[1] / groups;
-  const int32_t plane = down.in * across.in, out_plane = down.out * across.out;
   Window a = {};
-  a.channels = layer.of_pixels ? 1 : group_in;
-  a.plane = plane;
+  a.channels = layer.of_pixels ? 1 : layer.group_in;
+  a.plane = layer.plane;
   a.row = down.dilation * across.in;
-  a.column = layer.of_pixels ? plane : across.dilation;
+  a.column = layer.of_pixels ? layer.plane : across.dilation;
   a.w_row = across.kernel;
   a.w_plane = down.kernel * across.kernel;
   a.next_pixel = across.stride;
-  a.next_weights = group_in * a.w_plane;
-  for (int32_t n = 0; n < x.sizes[0]; ++n) {
-    const float* const image = floats(x) + n * x.sizes[1] * plane;
-    float* const out = mutable_floats(y) + n * y.sizes[1] * out_plane;
-    for (int32_t o = 0; o < y.sizes[1];) {
-      const int32_t group = o / group_out;
-      const bool two = (group + 1) * group_out - o >= 2;
-      const float* const start = bias.is_null ? nullptr : floats(bias) + o;
-      a.w = floats(w) + o * a.next_weights;
+  a.next_weights = layer.next_weights();
+  for (int32_t n = 0; n < layer.batch; ++n) {
+    const float* const image = layer.x + n * layer.in_c * layer.plane;
+    float* const out = layer.y + n * layer.out_c * layer.out_plane;
+    for (int32_t o = 0; o < layer.out_c;) {
+      const int32_t group = o / layer.group_out;
+      const bool two = (group + 1) * layer.group_out - o >= 2;
+      const float* const bias = layer.bias == nullptr ? nullptr : layer.bias + o;
+      a.w = layer.w + o * a.next_weights;
       for (int32_t oy = 0; oy < down.out; ++oy) {
         const int32_t top = down.origin(oy);
         a.down = down.inside(top);
-        a.x = image + group * group_in * plane + top * across.in;
-        float* const row = out + o * out_plane + oy * across.out;
+        a.x = image + group * layer.group_in * layer.plane + top * across.in;
+        float* const row = out + o * layer.out_plane + oy * across.out;
         if (two) {
-          compute_row<true>(layer, a, group_in, start, row, out_plane);
+          compute_row<true>(layer, a, layer.group_in, bias, row, layer.out_plane);
         } else {
-          compute_row<false>(layer, a, group_in, start, row, out_plane);
+          compute_row<false>(layer, a, layer.group_in, bias, row, layer.out_plane);
         }
       }
       o += two ? 2 : 1;
@@ -210,6 +137,6 @@ void run(const Call& call) {
 
 }  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, thimble_conv2d_f32, check, run);
+THIMBLE_DEFINE_KERNEL(portable, thimble_conv2d_f32, check_float_conv, run);
 
 }  // namespace thimble::kernels

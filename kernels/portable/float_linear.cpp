@@ -4,34 +4,13 @@
 // Operands: x [..., in], w [out, in], bias [out]?, y [..., out]; contiguous.
 
 #include "abi/ops/float.h"
-#include "kernels/args/broadcast_pair.h"
+#include "kernels/args/float_products.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {
 namespace {
 
 constexpr int32_t kRows = 4;  // of the weights, at once
-
-Status check(const Call& call) {
-  const Tensor& x = tensor(call, 0);
-  const Tensor& w = tensor(call, 1);
-  const Tensor& bias = tensor(call, 2);
-  const Tensor& y = tensor(call, 3);
-  THIMBLE_RETURN_IF_ERROR(check_tensor(x, DType::kF32));
-  THIMBLE_RETURN_IF_ERROR(check_tensor(w, DType::kF32));
-  THIMBLE_RETURN_IF_ERROR(check_tensor(y, DType::kF32));
-  if (x.rank < 1 || x.rank != y.rank || w.rank != 2) return Status::kBadShape;
-  for (uint32_t d = 0; d + 1 < x.rank; ++d) {
-    if (x.sizes[d] != y.sizes[d]) return Status::kBadShape;
-  }
-  if (x.sizes[x.rank - 1] != w.sizes[1] || y.sizes[y.rank - 1] != w.sizes[0]) {
-    return Status::kBadShape;
-  }
-  if (!is_contiguous(x) || !is_contiguous(w) || !is_contiguous(y)) return Status::kBadDimOrder;
-  if (bias.is_null) return Status::kOk;
-  THIMBLE_RETURN_IF_ERROR(check_tensor(bias, DType::kF32));
-  return bias.rank == 1 && bias.sizes[0] == w.sizes[0] ? Status::kOk : Status::kBadShape;
-}
 
 void multiply_four(const float* x, const float* w, int32_t in, const float* bias, float* y) {
   const float* const w1 = w + in;
@@ -78,6 +57,6 @@ void run(const Call& call) {
 
 }  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, thimble_linear_f32, check, run);
+THIMBLE_DEFINE_KERNEL(portable, thimble_linear_f32, check_float_linear, run);
 
 }  // namespace thimble::kernels

@@ -24,6 +24,8 @@ struct DirectOp {
 const std::map<PteOp, DirectOp> kDirectOps = {
     {PteOp::aten_abs, {OpKind::abs, 1}},
     {PteOp::aten_alias_copy, {OpKind::copy, 1}},
+    {PteOp::aten_asinh, {OpKind::asinh, 1}},
+    {PteOp::aten_atan, {OpKind::atan, 1}},
     {PteOp::aten_bmm, {OpKind::matmul, 2}},
     {PteOp::aten_clone, {OpKind::copy, 1}},
     {PteOp::aten_cos, {OpKind::cos, 1}},

@@ -45,6 +45,8 @@ Result<ValueId> decompile_float(PteOp op, DecompilerCall* call) {
       return with_optional(
           call, OpKind::rms_norm, 2,
           {{ir::attr::last_dims, call->integer(2)}, {ir::attr::eps, call->number(3)}});
+    case PteOp::thimble_power_spectrum_f32:
+      return with_optional(call, OpKind::power_spectrum, 2, {{ir::attr::hop, call->integer(2)}});
     case PteOp::thimble_max_pool2d_f32:
       return with_optional(call, OpKind::max_pool2d, 1,
                            {{ir::attr::kernel, call->integers(1)},

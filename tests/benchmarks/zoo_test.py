@@ -12,6 +12,7 @@ import sys
 
 ZOO = pathlib.Path(sys.argv[1]).resolve() / "benchmarks/zoo"
 sys.path.insert(0, str(ZOO))
+import float_table  # noqa: E402
 import table  # noqa: E402
 from networks import NETWORKS  # noqa: E402
 
@@ -30,6 +31,21 @@ def check_texts():
     expect(table.general("axon: net.py:31: qlinear: 48 rows of conv2d; one"), "qlinear: # rows of conv2d; one", "a reason")
 
 
+def check_float_table(text):
+    """The sentences before the table of float32 are those of its rows; each row is within the bound and on no board differs."""
+    rows = float_table.rows_of_readme()
+    known = [network.key for network in float_table.networks(ZOO, [])]
+    expect(list(rows), [key for key in known if key in rows], "rows in float32")
+    expect([key for key in known if key.startswith("models-") and key not in rows], [], "networks of models/ without a row in float32")
+    block = text.partition("<!-- float -->\n")[2].partition("<!-- end of float -->")[0]
+    expect(sum(line.startswith("| ") for line in block.splitlines()), len(rows) + 1, "lines of the table of float32")
+    expect(block.splitlines()[0], float_table.head(list(rows.values())), "sentences before the table of float32")
+    for key, row in rows.items():
+        cells = dict(zip(float_table.COLUMNS, row))
+        expect(float_table.within(cells), True, f"{key} within the bound")
+        expect("differs" in cells["equal"], False, f"{key} differs on a board")
+
+
 def main():
     check_texts()
     text = (ZOO / "README.md").read_text()
@@ -41,6 +57,7 @@ def main():
     block = text.partition("<!-- table -->\n")[2].partition("<!-- end -->")[0]
     expect(sum(line.startswith("| ") for line in block.splitlines()), len(written) + 1, "lines of the table")
     expect(block.splitlines()[0], table.head([written.get(key) for key in order]), "sentences before the table")
+    check_float_table(text)
     print(f"{len(written)} rows")
 
 

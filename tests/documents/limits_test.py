@@ -17,6 +17,8 @@ ROWS = (
     ("README.md", "an SQNR under # dB", (("src/driver/data.h", "kLowSqnrDb = #", 1),)),
     ("benchmarks/zoo/README.md", "more than # million, not run under QEMU",
      (("benchmarks/zoo/measure.py", "BOARD_MACS = #", MILLION),)),
+    ("benchmarks/zoo/README.md", "above the limit of `--board-macs`, # million by default",
+     (("benchmarks/zoo/float_boards.py", "BOARD_MACS = #", MILLION),)),
     ("benchmarks/zoo/README.md", "# samples; # samples for networks with more than # million MACs",
      (("benchmarks/zoo/measure.py", "SQNR_SAMPLES_LARGE, LARGE_MACS = #,", 1),
       ("benchmarks/zoo/measure.py", "LARGE_MACS = 16, #,", 1), ("benchmarks/zoo/measure.py", "LARGE_MACS = 16, 4, #", MILLION))),

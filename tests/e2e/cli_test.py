@@ -255,6 +255,8 @@ class Compile(Cli):
         self.fails(2, *compile_, *M55, "--io", "int8", saying="--float with --io int8")
         self.fails(2, *compile_, *M55, "--emit", "tflite", saying="--float with --emit tflite")
         self.fails(2, *compile_, *M55, "--quant", "conv2d=int8", saying="cannot be used with --quant")
+        self.fails(2, *compile_, *M55, "--observer", "min-max", saying="cannot be used with --observer")
+        self.fails(2, *compile_, *M55, "--effort", "1", saying="cannot be used with --effort")
         self.fails(2, *compile_, *M55, "--compat", "executorch", saying="--float with --compat executorch")
         self.fails(1, *compile_, "--target", "cortex-m0plus", saying="cortex-m0plus has no FPU")
         out, _ = self.thimble(*compile_, "--target", "cortex-m0plus", "--soft-float")

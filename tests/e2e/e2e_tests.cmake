@@ -20,6 +20,9 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
              COMMAND python3 ${here}/float_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
     list(APPEND e2e_tests e2e_float_${model})
   endforeach()
+  add_test(NAME e2e_float_log_mel
+           COMMAND python3 ${here}/float_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/log_mel/kws)
+  list(APPEND e2e_tests e2e_float_log_mel)
   add_test(NAME e2e_float_dscnn_kws
            COMMAND python3 ${here}/float_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/dscnn_kws
                    --mixed blocks.0)

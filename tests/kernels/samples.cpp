@@ -582,6 +582,7 @@ Invocation direct_sample(PteOp op, Random& random) {
     case PteOp::thimble_linear_f32:
     case PteOp::thimble_lstm_f32:
     case PteOp::thimble_max_pool2d_f32:
+    case PteOp::thimble_power_spectrum_f32:
     case PteOp::thimble_rms_norm_f32:
     case PteOp::thimble_rnn_f32:
       return float_sample(op, random);

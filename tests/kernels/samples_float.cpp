@@ -1,6 +1,7 @@
 // Samples of Thimble's operators on float32 (abi/ops/float.def).
 
 #include "abi/params/recurrent.h"
+#include "abi/params/spectrum.h"
 #include "tests/kernels/samples.h"
 
 namespace thimble::kernels::test {
@@ -68,6 +69,16 @@ Invocation max_pool(Random& random) {
       call.add(floats(random, {x[0], x[1], extent(x[2]), extent(x[3])}, random_order(random, 4))));
 }
 
+Invocation power_spectrum(Random& random) {
+  const int32_t n = uniform(random, 1, 20), hop = uniform(random, 1, n);
+  const int32_t rows = uniform(random, 1, 2), frames = uniform(random, 1, 3);
+  Invocation call(PteOp::thimble_power_spectrum_f32);
+  call.add(floats(random, {rows, n + hop * (frames - 1)})).add(floats(random, {n}));
+  call.add(int64_t{hop});
+  call.add(make(DType::kU8, {static_cast<int32_t>(abi::float_spectrum_scratch_bytes(n))}));
+  return std::move(call.add(floats(random, {rows, frames, n / 2 + 1})));
+}
+
 Invocation recurrent(PteOp op, Random& random) {
   const int32_t gates = op == PteOp::thimble_lstm_f32 ? 4 : op == PteOp::thimble_gru_f32 ? 3 : 1;
   const int32_t lanes = op == PteOp::thimble_lstm_f32  ? abi::kFloatLstmLanes
@@ -102,6 +113,8 @@ Invocation float_sample(PteOp op, Random& random) {
       return norm(op, random);
     case PteOp::thimble_max_pool2d_f32:
       return max_pool(random);
+    case PteOp::thimble_power_spectrum_f32:
+      return power_spectrum(random);
     default:
       return recurrent(op, random);
   }

@@ -4,11 +4,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "engines/cortex_m/compiler/select_float.h"
+
 namespace thimble::engine::cortex_m {
 namespace {
 
-/// Elements of a cumulative sum, whose triangle of ones is a constant of the file.
-constexpr int64_t kFloatCumsumMax = 256;
+/// Elements of a sum whose triangle of ones is one constant of the file.
+constexpr int64_t kTriangleMax = 256;
 
 using ir::Attrs;
 using ir::Op;
@@ -91,12 +93,16 @@ class Decomposer {
         return adaptive_max_pool();
       case OpKind::pad:
         return pad();
+      case OpKind::avg_pool2d:
+        return avg_pool();
       case OpKind::batch_norm:
         return batch_norm();
       case OpKind::conv_transpose2d:
         return conv_transpose();
       case OpKind::cumsum:
         return cumsum();
+      case OpKind::log_mel:
+        return log_mel();
       case OpKind::matmul:
         return matmul();
       case OpKind::prelu:
@@ -120,12 +126,36 @@ class Decomposer {
     return last(OpKind::argmax, {negative}, std::move(attrs));
   }
 
-  /// Windows of one size are those of a max pool.
+  /// Returns the maxima of `count` windows along one dimension, as PyTorch's adaptive pools place
+  /// them.
+  Result<ValueId> maxima_along(ValueId x, size_t dim, int64_t count) {
+    const int64_t extent = shape(x)[dim], along = static_cast<int64_t>(dim);
+    std::vector<ValueId> maxima;
+    for (int64_t i = 0; i < count; ++i) {
+      THIMBLE_TRY(const ValueId window,
+                  step(OpKind::slice, {x},
+                       {{ir::attr::dim, along},
+                        {ir::attr::start, i * extent / count},
+                        {ir::attr::end, ((i + 1) * extent + count - 1) / count}}));
+      THIMBLE_TRY(const ValueId maximum, step(OpKind::amax, {window},
+                                              {{ir::attr::dims, std::vector<int64_t>{along}},
+                                               {ir::attr::keepdim, int64_t{1}}}));
+      maxima.push_back(maximum);
+    }
+    if (count == 1) return maxima[0];
+    return step(OpKind::concat, maxima, {{ir::attr::dim, along}});
+  }
+  /// Windows of one size are those of a max pool; others are maxima of rows, then of columns.
   Result<ValueId> adaptive_max_pool() {
     const ValueId x = operand(0);
     const Shape in = shape(x);
     const std::vector<int64_t> size = op_->get(ir::attr::size);
-    if (in.size() != 4 || in[2] % size[0] != 0 || in[3] % size[1] != 0) return ir::kNoValue;
+    if (in.size() != 4) return ir::kNoValue;
+    if (in[2] % size[0] != 0 || in[3] % size[1] != 0) {
+      THIMBLE_TRY(const ValueId rows, maxima_along(x, 2, size[0]));
+      THIMBLE_TRY(const ValueId image, maxima_along(rows, 3, size[1]));
+      return last(OpKind::copy, {image});
+    }
     const std::vector<int64_t> window = {in[2] / size[0], in[3] / size[1]};
     return last(OpKind::max_pool2d, {x},
                 {{ir::attr::kernel, window},
@@ -162,6 +192,49 @@ class Decomposer {
     return last(OpKind::reshape, {value}, {{ir::attr::shape, result_shape()}});
   }
 
+  /// ATen's pool has one padding per axis. Others are sums by a convolution with weights of 1, in
+  /// the same order, divided by the number of elements.
+  Result<ValueId> avg_pool() {
+    if (float_pool_fits(from_, *op_)) return ir::kNoValue;
+    const Shape in = shape(operand(0)), out = result_shape();
+    const auto kernel = op_->get(ir::attr::kernel), stride = op_->get(ir::attr::stride),
+               padding = op_->get(ir::attr::padding);
+    const auto inside = [&](size_t axis, int64_t at) {
+      const int64_t first = at * stride[axis] - padding[axis];
+      return std::min(first + kernel[axis], in[2 + axis]) - std::max(first, int64_t{0});
+    };
+    std::vector<float> counts;
+    for (int64_t row = 0; row < out[2]; ++row) {
+      for (int64_t column = 0; column < out[3]; ++column) {
+        counts.push_back(static_cast<float>(inside(0, row) * inside(1, column)));
+      }
+    }
+    const Shape window = {in[1], 1, kernel[0], kernel[1]};
+    const std::vector<float> ones(static_cast<size_t>(ir::element_count(window)), 1.0F);
+    const ValueId weights = constant("_ones", ir::make_f32(window, ones));
+    THIMBLE_TRY(const ValueId sums, step(OpKind::conv2d, {operand(0), weights, ir::kNoValue},
+                                         {{ir::attr::stride, stride},
+                                          {ir::attr::padding, padding},
+                                          {ir::attr::dilation, std::vector<int64_t>{1, 1}},
+                                          {ir::attr::groups, in[1]}}));
+    return last(OpKind::div, {sums, constant("_counts", ir::make_f32({out[2], out[3]}, counts))});
+  }
+
+  /// The powers, the sums of the filters, and the logarithm, one after the other.
+  Result<ValueId> log_mel() {
+    THIMBLE_TRY(ValueId value, step(OpKind::power_spectrum, {operand(0), operand(1)},
+                                    {{ir::attr::hop, op_->get(ir::attr::hop)}}));
+    THIMBLE_TRY(value, step(OpKind::linear, {value, operand(2), ir::kNoValue}));
+    THIMBLE_TRY(value,
+                step(OpKind::clamp, {value}, {{ir::attr::float_min, op_->get(ir::attr::floor)}}));
+    if (const double eps = op_->get(ir::attr::eps); eps != 0) {
+      THIMBLE_TRY(value, step(OpKind::add, {value, number("_eps", eps)}));
+    }
+    THIMBLE_TRY(value, step(OpKind::log, {value}));
+    THIMBLE_TRY(value, step(OpKind::mul, {value, number("_scale", op_->get(ir::attr::scale))}));
+    return last(OpKind::add, {value, number("_offset", op_->get(ir::attr::float_offset))});
+  }
+
   Result<ValueId> batch_norm() {
     THIMBLE_TRY(const ValueId scale, per_channel(operand(1)));
     THIMBLE_TRY(const ValueId shift, per_channel(operand(2)));
@@ -169,8 +242,55 @@ class Decomposer {
     return last(OpKind::add, {product, shift});
   }
 
+  /// Returns true if no two windows of a transposed convolution overlap.
+  bool is_disjoint() {
+    const std::vector<int64_t> none2(2, 0), none4(4, 0), ones(2, 1);
+    const Shape& w = shape(operand(1));
+    const std::vector<int64_t> stride = op_->get(ir::attr::stride);
+    return to().value(operand(1)).constant && stride[0] == w[2] && stride[1] == w[3] &&
+           op_->get(ir::attr::dilation) == ones && op_->get(ir::attr::padding) == none4 &&
+           op_->get(ir::attr::output_padding) == none2 && op_->get(ir::attr::groups) == 1;
+  }
+  /// Each pixel becomes a window: its elements are channels of a convolution of single pixels, and
+  /// are then moved to their place. Its kernel needs about a tenth of the instructions.
+  Result<ValueId> disjoint_conv_transpose() {
+    const ir::Tensor& w = *to().value(operand(1)).constant;
+    const Shape in = shape(operand(0)), window = w.shape;  // [I, O, kh, kw]
+    const int64_t area = window[2] * window[3], rows = window[1] * area;
+    std::vector<float> weights(w.data<float>().size());
+    for (int64_t i = 0; i < window[0]; ++i) {
+      for (int64_t row = 0; row < rows; ++row) {
+        weights[static_cast<size_t>(row * window[0] + i)] =
+            w.data<float>()[static_cast<size_t>(i * rows + row)];
+      }
+    }
+    ValueId bias = ir::kNoValue;
+    if (operand(2) != ir::kNoValue) {
+      const ir::TensorPtr& known = to().value(operand(2)).constant;
+      if (!known) return ir::kNoValue;
+      std::vector<float> repeated;
+      for (const float b : known->data<float>()) {
+        repeated.insert(repeated.end(), static_cast<size_t>(area), b);
+      }
+      bias = constant("_bias", ir::make_f32({rows}, repeated));
+    }
+    const ValueId filters = constant("_filters", ir::make_f32({rows, window[0], 1, 1}, weights));
+    THIMBLE_TRY(ValueId value, step(OpKind::conv2d, {operand(0), filters, bias},
+                                    {{ir::attr::stride, std::vector<int64_t>{1, 1}},
+                                     {ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0}},
+                                     {ir::attr::dilation, std::vector<int64_t>{1, 1}},
+                                     {ir::attr::groups, int64_t{1}}}));
+    THIMBLE_TRY(value, reshaped(value, {in[0], window[1], window[2], window[3], in[2], in[3]}));
+    THIMBLE_TRY(value, step(OpKind::permute, {value},
+                            {{ir::attr::dims, std::vector<int64_t>{0, 1, 4, 2, 5, 3}}}));
+    return last(OpKind::reshape, {value}, {{ir::attr::shape, result_shape()}});
+  }
   /// ATen's convolution has one padding per axis.
   Result<ValueId> conv_transpose() {
+    if (is_disjoint()) {
+      THIMBLE_TRY(const ValueId result, disjoint_conv_transpose());
+      if (result != ir::kNoValue) return result;
+    }
     const std::vector<int64_t> padding = op_->get(ir::attr::padding);
     if (padding[0] == padding[2] && padding[1] == padding[3]) return ir::kNoValue;
     Attrs attrs = op_->attrs;
@@ -188,29 +308,63 @@ class Decomposer {
     return value;
   }
 
-  /// Sums along the last dimension are a product with a triangle of ones.
+  /// Returns the sums of the first elements of each row, each with its own element if `inclusive`:
+  /// a product with a triangle of ones.
+  Result<ValueId> partial_sums(ValueId x, bool inclusive) {
+    const int64_t count = shape(x).back();
+    std::vector<float> triangle(static_cast<size_t>(count * count), 0.0F);
+    for (int64_t row = 0; row < count; ++row) {
+      for (int64_t column = 0; column < row + (inclusive ? 1 : 0); ++column) {
+        triangle[static_cast<size_t>(row * count + column)] = 1;
+      }
+    }
+    const ValueId weights = constant("_triangle", ir::make_f32({count, count}, triangle));
+    return step(OpKind::linear, {x, weights, ir::kNoValue});
+  }
+  /// Long rows are divided into blocks: the sums in each block, and the sums of the blocks before.
+  Result<ValueId> sums_of_rows(ValueId x) {
+    const Shape in = shape(x);
+    const int64_t count = in.back(), rows = ir::element_count(in) / count;
+    if (count <= kTriangleMax) return partial_sums(x, true);
+    const auto block = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(count))));
+    const int64_t blocks = (count + block - 1) / block;
+    THIMBLE_TRY(ValueId value, reshaped(x, {rows, count}));
+    THIMBLE_TRY(value, step(OpKind::pad, {value},
+                            {{ir::attr::before, std::vector<int64_t>{0, 0}},
+                             {ir::attr::after, std::vector<int64_t>{0, blocks * block - count}},
+                             {ir::attr::value, 0.0}}));
+    THIMBLE_TRY(value, reshaped(value, {rows, blocks, block}));
+    THIMBLE_TRY(value, partial_sums(value, true));
+    THIMBLE_TRY(
+        ValueId totals,
+        step(OpKind::slice, {value},
+             {{ir::attr::dim, int64_t{2}}, {ir::attr::start, block - 1}, {ir::attr::end, block}}));
+    THIMBLE_TRY(totals, reshaped(totals, {rows, blocks}));
+    THIMBLE_TRY(totals, partial_sums(totals, false));
+    THIMBLE_TRY(totals, reshaped(totals, {rows, blocks, 1}));
+    THIMBLE_TRY(value, step(OpKind::add, {value, totals}));
+    THIMBLE_TRY(value, reshaped(value, {rows, blocks * block}));
+    THIMBLE_TRY(
+        value,
+        step(OpKind::slice, {value},
+             {{ir::attr::dim, int64_t{1}}, {ir::attr::start, int64_t{0}}, {ir::attr::end, count}}));
+    return reshaped(value, in);
+  }
   Result<ValueId> cumsum() {
     const ValueId x = operand(0);
     const Shape in = shape(x);
     if (in.empty()) return ir::kNoValue;
     const int64_t along = op_->get(ir::attr::dim);
-    const int64_t count = in[static_cast<size_t>(along)];
-    if (count > kFloatCumsumMax) return ir::kNoValue;
-    std::vector<float> triangle(static_cast<size_t>(count * count), 0.0F);
-    for (int64_t row = 0; row < count; ++row) {
-      for (int64_t column = 0; column <= row; ++column) {
-        triangle[static_cast<size_t>(row * count + column)] = 1;
-      }
-    }
-    const ValueId weights = constant("_triangle", ir::make_f32({count, count}, triangle));
+    if (in[static_cast<size_t>(along)] > kTriangleMax * kTriangleMax) return ir::kNoValue;
     std::vector<int64_t> order(in.size());
     std::iota(order.begin(), order.end(), int64_t{0});
     std::swap(order[static_cast<size_t>(along)], order.back());
     if (along + 1 == static_cast<int64_t>(in.size())) {
-      return last(OpKind::linear, {x, weights, ir::kNoValue});
+      THIMBLE_TRY(const ValueId sums, sums_of_rows(x));
+      return last(OpKind::copy, {sums});
     }
     THIMBLE_TRY(ValueId value, step(OpKind::permute, {x}, {{ir::attr::dims, order}}));
-    THIMBLE_TRY(value, step(OpKind::linear, {value, weights, ir::kNoValue}));
+    THIMBLE_TRY(value, sums_of_rows(value));
     return last(OpKind::permute, {value}, {{ir::attr::dims, order}});
   }
 

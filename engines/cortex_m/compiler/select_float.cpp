@@ -1,9 +1,11 @@
 #include "engines/cortex_m/compiler/select_float.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 
 #include "abi/params/recurrent.h"
+#include "abi/params/spectrum.h"
 #include "abi/pte_ops.h"
 #include "ir/op_traits.h"
 
@@ -25,6 +27,8 @@ struct PlainCall {
 };
 constexpr PlainCall kPlainCalls[] = {
     {OpKind::abs, PteOp::aten_abs},
+    {OpKind::asinh, PteOp::aten_asinh},
+    {OpKind::atan, PteOp::aten_atan},
     {OpKind::cos, PteOp::aten_cos},
     {OpKind::div, PteOp::aten_div},
     {OpKind::erf, PteOp::aten_erf},
@@ -142,6 +146,11 @@ class FloatCall {
         return recurrent(PteOp::thimble_rnn_f32, abi::kFloatRnnLanes, op_.get(ir::attr::relu));
       case OpKind::pad:
         return pad();
+      case OpKind::power_spectrum:
+        return call(
+            PteOp::thimble_power_spectrum_f32,
+            {x(), value(1), op_.get(ir::attr::hop),
+             Scratch{abi::float_spectrum_scratch_bytes(graph_.type(op_.inputs[1]).shape[0])}});
       case OpKind::permute:
         return call(PteOp::aten_permute_copy, {x(), ints(ir::attr::dims)});
       case OpKind::int_to_float:
@@ -244,11 +253,15 @@ bool is_float(const ir::Graph& graph, const Op& op) {
   });
 }
 
+bool float_pool_fits(const ir::Graph& graph, const Op& op) {
+  return ceil_mode(graph, op).has_value();
+}
+
 std::string float_refusal(const ir::Graph& graph, const Op& op) {
   switch (op.kind) {
     case OpKind::avg_pool2d:
-      if (ceil_mode(graph, op)) return {};
-      return "has padding that differs between its sides; the float32 kernel has one per axis";
+      assert(float_pool_fits(graph, op));
+      return {};
     case OpKind::pad: {
       constexpr int64_t kPairsMax = 4;  // of the kernel's list
       const auto &before = op.get(ir::attr::before), &after = op.get(ir::attr::after);
@@ -258,20 +271,16 @@ std::string float_refusal(const ir::Graph& graph, const Op& op) {
       return "pads more than four dimensions";
     }
     case OpKind::adaptive_max_pool2d:
-      return "has no float32 kernel, unless its windows have one size";
     case OpKind::dequantize_channels:
-    case OpKind::power_spectrum:
     case OpKind::log_mel:
     case OpKind::camera_image:
     case OpKind::unpack:
-    case OpKind::asinh:
-    case OpKind::atan:
     case OpKind::prelu:
     case OpKind::batch_norm:
     case OpKind::resize_bilinear:
       return "has no float32 kernel";
     case OpKind::cumsum:
-      return "sums more than 256 elements; its float32 form stores a triangle of ones";
+      return "sums more than 65536 elements; its float32 form stores triangles of ones";
     default:
       return {};
   }

@@ -12,6 +12,10 @@ namespace thimble::engine::cortex_m {
 /// Returns true if the operator computes float32 elements, or reads them.
 [[nodiscard]] bool is_float(const ir::Graph& graph, const ir::Op& op);
 
+/// Returns true if ATen's average pool has this result: its padding is the same on both sides, or
+/// ends as its ceil_mode gives.
+[[nodiscard]] bool float_pool_fits(const ir::Graph& graph, const ir::Op& op);
+
 /// Returns why a float operator has no kernel; empty if it has one.
 [[nodiscard]] std::string float_refusal(const ir::Graph& graph, const ir::Op& op);
 

@@ -59,12 +59,18 @@ class Case {
   /// Declares the last operand, which has a shape of four dimensions, to be channels-last in
   /// memory.
   void channels_last() { is_channels_last_[count_ - 1] = true; }
+  /// Declares the last operand, which has a shape of three dimensions, to be transposed in memory.
+  void transposed() { is_transposed_[count_ - 1] = true; }
   /// Declares the last operand to be a constant of the file.
   void constant() { is_constant_[count_ - 1] = true; }
   /// Adds an operand that is a number or a list, for kernels that receive arguments.
   void number(int32_t value) {
     roles_[count_] = Role::kNumber;
     sizes_[count_++][0] = value;
+  }
+  void real(double value) {
+    roles_[count_] = Role::kReal;
+    reals_[count_++] = value;
   }
   void list(int32_t first, int32_t second);
   /// Adds a list of `count` items, which must outlive the case.
@@ -79,7 +85,7 @@ class Case {
 
  private:
   friend class Trial;
-  enum class Role : uint8_t { kInput, kScratch, kOutput, kNull, kNumber, kList };
+  enum class Role : uint8_t { kInput, kScratch, kOutput, kNull, kNumber, kReal, kList };
   void* operand(uint32_t bytes, Role role);
 
   uint32_t state_;
@@ -92,7 +98,9 @@ class Case {
   kernels::DType dtypes_[kOperandsMax] = {};
   int32_t sizes_[kOperandsMax][abi::kMaxRank] = {};
   uint32_t ranks_[kOperandsMax] = {};  // 0: no shape; of a list: its length
+  double reals_[kOperandsMax] = {};
   bool is_channels_last_[kOperandsMax] = {};
+  bool is_transposed_[kOperandsMax] = {};
   bool is_constant_[kOperandsMax] = {};
 };
 

@@ -100,6 +100,7 @@ class Trial {
           break;
         case Case::Role::kNull:
         case Case::Role::kNumber:
+        case Case::Role::kReal:
         case Case::Role::kList:
           break;
       }
@@ -136,10 +137,15 @@ class Trial {
     static constexpr uint8_t kContiguous[abi::kMaxRank] = {0, 1, 2, 3, 4, 5};
     static_assert(abi::kMaxRank == 6);
     static constexpr uint8_t kChannelsLast[] = {0, 2, 3, 1};
+    static constexpr uint8_t kTransposed[] = {0, 2, 1};
     static kernels::Arg args[kOperandsMax];
     for (uint32_t i = 0; i < case_.count_; ++i) {
       if (case_.roles_[i] == Case::Role::kNumber) {
         args[i].integer = case_.sizes_[i][0];
+        continue;
+      }
+      if (case_.roles_[i] == Case::Role::kReal) {
+        args[i].number = case_.reals_[i];
         continue;
       }
       if (case_.roles_[i] == Case::Role::kList) {
@@ -151,13 +157,16 @@ class Trial {
       kernels::Tensor& tensor = args[i].tensor = {};
       tensor.data = case_.data_[i];
       tensor.sizes = case_.sizes_[i];
-      tensor.dim_order = case_.is_channels_last_[i] ? kChannelsLast : kContiguous;
+      tensor.dim_order = case_.is_channels_last_[i] ? kChannelsLast
+                         : case_.is_transposed_[i]  ? kTransposed
+                                                    : kContiguous;
       tensor.is_null = case_.roles_[i] == Case::Role::kNull;
       tensor.bytes = case_.bytes_[i];
       tensor.rank = static_cast<uint8_t>(case_.ranks_[i]);
       tensor.dtype = case_.dtypes_[i];
       // Parameters of native kernels are constants of type kU8.
-      tensor.is_constant = case_.is_constant_[i] || tensor.dtype == kernels::DType::kU8;
+      tensor.is_constant = case_.roles_[i] != Case::Role::kScratch &&
+                           (case_.is_constant_[i] || tensor.dtype == kernels::DType::kU8);
     }
     const kernels::Call call = {args, nullptr, nullptr};
     if (kernel.check(call) != kernels::Status::kOk) return false;
@@ -180,6 +189,7 @@ class Trial {
         break;
       case Case::Role::kNull:
       case Case::Role::kNumber:
+      case Case::Role::kReal:
       case Case::Role::kList:
         break;
     }
