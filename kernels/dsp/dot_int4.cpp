@@ -32,7 +32,7 @@
 namespace thimble::kernels {
 namespace {
 
-inline void add(int32_t x, uint8_t byte, uint32_t& low, uint32_t& both) {
+inline void add_int4_pair(int32_t x, uint8_t byte, uint32_t& low, uint32_t& both) {
   both += static_cast<uint32_t>(x * static_cast<int8_t>(byte));
   low += static_cast<uint32_t>(x * (byte & 15));
 }
@@ -42,6 +42,12 @@ uint32_t twice(int32_t offset) {
 }
 
 }  // namespace
+
+Int4Operand int4_operand(const int8_t* x, int32_t n, int32_t offset) {
+  int32_t sum = n * offset;
+  for (int32_t i = 0; i < n; ++i) sum += x[i];
+  return {x, n, offset, 8 * static_cast<uint32_t>(sum)};
+}
 
 [[gnu::noinline]] void multiply_int4(const Int4Operand& operand, const uint8_t* pair,
                                      uint32_t (&sums)[2]) {
@@ -65,7 +71,7 @@ uint32_t twice(int32_t offset) {
         : "cc", "memory");
     // clang-format on
   }
-  while (x != end) add(*x++ + operand.offset, *pair++, low, both);
+  while (x != end) add_int4_pair(*x++ + operand.offset, *pair++, low, both);
   sums[0] = low - operand.eight_sums;
   sums[1] = int4_high_sum(both, low);
 }
@@ -98,8 +104,8 @@ uint32_t twice(int32_t offset) {
   const int8_t* const end = operand.x + operand.n;
   while (x != end) {
     const int32_t value = *x++ + operand.offset;
-    add(value, *pairs++, low, both);
-    add(value, *second++, low1, both1);
+    add_int4_pair(value, *pairs++, low, both);
+    add_int4_pair(value, *second++, low1, both1);
   }
   sums[0] = low - operand.eight_sums;
   sums[1] = int4_high_sum(both, low);

@@ -10,6 +10,23 @@
 
 namespace thimble::kernels {
 
+Int4Operand int4_operand(const int8_t* x, int32_t n, int32_t offset) {
+  auto sum = static_cast<uint32_t>(n * offset);
+  const int8_t* at = x;
+  if (n != 0) {
+    asm volatile(
+        "dlstp.8 lr, %[n]\n"
+        "1:\n"
+        "vldrb.u8 q0, [%[at]], #16\n"
+        "vaddva.s8 %[sum], q0\n"
+        "letp lr, 1b\n"
+        : [at] "+r"(at), [sum] "+Te"(sum)
+        : [n] "r"(n)
+        : "q0", "lr", "memory");
+  }
+  return {x, n, offset, 8 * sum};
+}
+
 void multiply_int4(const Int4Operand& operand, const uint8_t* pair, uint32_t (&sums)[2]) {
   uint32_t low = 0, both = 0, low_weights = 0, both_weights = 0;
   const int8_t* x = operand.x;
@@ -20,16 +37,16 @@ void multiply_int4(const Int4Operand& operand, const uint8_t* pair, uint32_t (&s
         "1:\n"
         "vldrb.u8 q0, [%[x]], #16\n"
         "vldrb.u8 q1, [%[pair]], #16\n"
+        "vand q3, q1, q2\n"
         "vmladava.s8 %[both], q0, q1\n"
         "vaddva.s8 %[both_weights], q1\n"
-        "vand q1, q1, q2\n"
-        "vmladava.s8 %[low], q0, q1\n"
-        "vaddva.s8 %[low_weights], q1\n"
+        "vmladava.s8 %[low], q0, q3\n"
+        "vaddva.s8 %[low_weights], q3\n"
         "letp lr, 1b\n"
         : [x] "+r"(x), [pair] "+r"(pair), [low] "+Te"(low), [both] "+Te"(both),
           [low_weights] "+Te"(low_weights), [both_weights] "+Te"(both_weights)
         : [n] "r"(operand.n)
-        : "q0", "q1", "q2", "lr", "memory");
+        : "q0", "q1", "q2", "q3", "lr", "memory");
   }
   const auto offset = static_cast<uint32_t>(operand.offset);
   low += low_weights * offset;

@@ -16,11 +16,7 @@ struct Int4Operand {
   int32_t n, offset;
   uint32_t eight_sums;  // 8 times the sum of x + offset
 };
-inline Int4Operand int4_operand(const int8_t* x, int32_t n, int32_t offset) {
-  int32_t sum = n * offset;
-  for (int32_t i = 0; i < n; ++i) sum += x[i];
-  return {x, n, offset, 8 * static_cast<uint32_t>(sum)};
-}
+Int4Operand int4_operand(const int8_t* x, int32_t n, int32_t offset);
 
 /// Computes the sums of products with two rows, or with four rows: the second pair of rows is n
 /// bytes after the first. Sums wrap.

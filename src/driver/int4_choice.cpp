@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "base/cancel.h"
 #include "base/size_text.h"
@@ -45,8 +46,7 @@ class FlashSearch {
     std::ranges::stable_sort(order, {}, [&](size_t i) {
       return candidates_[i].noise / static_cast<double>(candidates_[i].weights);
     });
-    THIMBLE_TRY(size_t used, fewest(order));
-    std::vector<size_t> chosen(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(used));
+    THIMBLE_TRY(std::vector<size_t> chosen, fewest(order));
     THIMBLE_CHECK(remove_unneeded(&chosen));
     return finish(std::move(chosen), order);
   }
@@ -93,8 +93,8 @@ class FlashSearch {
     return bytes;
   }
 
-  /// Returns how many operators of the order reach the limit.
-  Result<size_t> fewest(const std::vector<size_t>& order) {
+  /// Returns the first operators of the order that reach the limit.
+  Result<std::vector<size_t>> fewest(const std::vector<size_t>& order) {
     std::vector<size_t> chosen;
     int64_t saved = 0;
     for (const size_t i : order) {
@@ -105,9 +105,29 @@ class FlashSearch {
       const bool hopeless = choice_.int8_bytes - saved - kCodeMax > limit_;
       if (hopeless && chosen.size() != order.size()) continue;
       THIMBLE_TRY(const int64_t bytes, flash_with(chosen));
-      if (bytes <= limit_) return chosen.size();
+      if (bytes <= limit_) return chosen;
+    }
+    // A kernel may be larger than what its operators save.
+    for (const ir::OpKind kind : kinds()) {
+      std::vector<size_t> others = order;
+      std::erase_if(others, [&](size_t i) { return kind_of(candidates_[i]) == kind; });
+      THIMBLE_TRY(const int64_t bytes, flash_with(others));
+      if (bytes <= limit_) return others;
     }
     return refusal();
+  }
+
+  /// Returns the kind of the integer operator.
+  [[nodiscard]] ir::OpKind kind_of(const Int4Candidate& candidate) const {
+    const auto op = std::ranges::find_if(int8_->graph.ops(), [&](const ir::Op& each) {
+      return int8_->graph.value(each.output).name == candidate.integer;
+    });
+    return op == int8_->graph.ops().end() ? ir::OpKind::qconv2d : op->kind;
+  }
+  [[nodiscard]] std::set<ir::OpKind> kinds() const {
+    std::set<ir::OpKind> found;
+    for (const Int4Candidate& candidate : candidates_) found.insert(kind_of(candidate));
+    return found;
   }
 
   Status remove_unneeded(std::vector<size_t>* chosen) {
