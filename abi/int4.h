@@ -24,4 +24,11 @@ constexpr int32_t int4_offset_low(uint8_t pair) {
   return (pair & 15) - 8;
 }
 
+/// Weights of gru_int4 and lstm_int4: uint8 [int4_row_pairs(rows), n]. Byte k of pair p is
+/// int4_offset_pair() of the weights k of rows 2p and 2p + 1; a missing last row has weights 0. The
+/// other operands are those of gru and lstm with int8 activations, but the shifts are int8.
+constexpr int64_t int4_row_pairs(int64_t rows) {
+  return (rows + 1) / 2;
+}
+
 }  // namespace thimble::abi

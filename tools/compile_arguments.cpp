@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/size_text.h"
 #include "driver/condition.h"
 #include "driver/output_quality.h"
 #include "tools/io_types.h"
@@ -97,6 +98,19 @@ Status check_conditions(const CompileArguments& arguments, const driver::Compile
   return ok();
 }
 
+namespace {
+
+/// Parses `auto:flash=200K`.
+Result<int64_t> parse_flash_limit(const std::string& text) {
+  constexpr std::string_view kStart = "auto:flash=";
+  std::optional<int64_t> bytes;
+  if (text.starts_with(kStart)) bytes = parse_size(std::string_view(text).substr(kStart.size()));
+  if (!bytes) return bad_input("--weights {}: auto:flash=SIZE expected, such as 200K", text);
+  return *bytes;
+}
+
+}  // namespace
+
 Result<driver::CompileOptions> compile_options(const CompileArguments& arguments) {
   THIMBLE_CHECK(check_supported(arguments));
   driver::CompileOptions options;
@@ -119,6 +133,9 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   options.pte_output = arguments.emits("pte") || !options.c_output;
   if (!arguments.activations.empty()) options.wide_activations = arguments.activations == "int16";
   options.int4_weights = arguments.weights == "int4";
+  if (arguments.weights.starts_with("auto:")) {
+    THIMBLE_TRY(options.int4_flash, parse_flash_limit(arguments.weights));
+  }
   // LiteRT has no equivalent of our softmax with 16-bit result. All output files of a run must hold
   // the same network.
   options.narrow_softmax = arguments.emits("tflite");
@@ -201,8 +218,10 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
   verb.option("--preprocess", a.preprocess, kPreprocessHelp).one_value_each();
   verb.option("--activations", a.activations, "Type of values between operators")
       .one_of({"int8", "int16"});
-  verb.option("--weights", a.weights, "Type of weights where a kernel exists")
-      .one_of({"int8", "int4"});
+  verb.option(
+          "--weights", a.weights,
+          "Type of weights where a kernel exists; auto:flash=SIZE: int4 where the flash needs it")
+      .one_of_or_prefix({"int8", "int4", "auto:"});
   verb.option("--accuracy", a.accuracy,
               "sqnr|top1|agreement>=X on the calibration data: uses int16 where needed");
   verb.option("--compat", a.compat, "executorch: only operators of ExecuTorch's own runtime")

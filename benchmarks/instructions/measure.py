@@ -3,7 +3,7 @@
 
 usage: measure.py [--program build/thimble] [--samples FILE.json] [--random FOLDER] [--unseen FOLDER]
                   [--refresh-terms] [--only-samples] [--only-cycles] [--only-runtime] [--keep] [--cores CORE ...]
-                  [--operators NAME ...] [NETWORK ...]
+                  [--operators NAME ...] [--int4] [NETWORK ...]
 
 Every network under models/ (or those named) is compiled for one core of each kind and run on its
 board once. Each operator's counts are fitted by a function that is linear in the sizes of the call
@@ -17,7 +17,9 @@ again. --only-samples measures nothing. --only-cycles leaves costs.def as it is.
 a function of cycles.def stays unless a new one reduces its mean error by more than 2 percentage points, so that printed cycles
 change only where they were wrong; README.md has the errors of the functions that result. --cores: the rows of
 other cores stay. --operators: measures only the networks of --random, and writes only the rows of these operators
-(thimble::log_mel.out with `random_networks.py --log-mel`, seeds 3000 to 3023).
+(thimble::log_mel.out with `random_networks.py --log-mel`, seeds 3000 to 3023). --int4: measures the networks of models/ (or
+those named) and the recurrent ones of tests/data/pt2 with --weights int4, and writes only the rows of operators with weights
+of 4 bits.
 
 Cycles outside of kernels have functions of their own, one for each form of a call
 (src/engine/runtime_work.h), which are linear in the sizes of src/engine/runtime_terms.def. They are
@@ -48,10 +50,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 CORES = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "cortex-m85"]
 DIALECTS = {"native": [], "int16": ["--activations", "int16"], "stock": ["--compat", "executorch"]}
+INT4, INT4_CASE = "int4", "int4 case"  # dialects of --int4
+INT4_OPTIONS = ["--weights", "int4", "--effort", "0"]
 CASE_WEIGHT = 0.5  # sums over whole networks stay exact
 CASE = "case"  # in the place of the dialect: a network of tests/data/pt2
 RANDOM, UNSEEN = "random", "unseen"  # the same, of --random and --unseen
-SMALL = (CASE, RANDOM, UNSEEN)
+SMALL = (CASE, RANDOM, UNSEEN, INT4_CASE)
 FITTED = (CASE, RANDOM)
 # These cores predict branches, and execute the code of the other core, or nearly. The model of a run counts the rarer
 # direction of a branch as mispredicted, over all operators that share its code, and so more than the sum of the operators. The
@@ -163,7 +167,7 @@ def terms_of(op):
 def compile_model(program, network, core, dialect, pte):
     folder = ROOT / "models" / network
     return thimble(program, "compile", folder / f"{network}.pt2", "--target", core, "--calibrate", folder / "calibrate.npz",
-                   "-o", pte, "--json", *DIALECTS[dialect])
+                   "-o", pte, "--json", *(INT4_OPTIONS if dialect == INT4 else DIALECTS[dialect]))
 
 
 def measure(program, network, core, dialect):
@@ -190,9 +194,9 @@ def measure_runtime(program, network, core, dialect):
         return ran and {"cycles": ran["cycles"], "runtime": report["runtime_terms"], "calls": calls_of(report, ran)}
 
 
-def compile_small(program, path, core, pte):
+def compile_small(program, path, core, form, pte):
     done = subprocess.run([str(program), "compile", str(path), "--target", core, "--calibrate", "random", "-o", str(pte),
-                           "--json"], capture_output=True, text=True)
+                           "--json", *(INT4_OPTIONS if form == INT4_CASE else [])], capture_output=True, text=True)
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
@@ -210,12 +214,12 @@ def random_inputs(report, scratch):
     return words
 
 
-def measure_small(program, path, core):
+def measure_small(program, path, core, form):
     """As measure() for a small network, with random inputs."""
     with tempfile.TemporaryDirectory() as temporary:
         pte = pathlib.Path(temporary) / "model.pte"
         # Some cases test a refusal.
-        report = compile_small(program, path, core, pte)
+        report = compile_small(program, path, core, form, pte)
         if report is None:
             return None
         done = subprocess.run([str(program), "run", str(pte), *map(str, random_inputs(report, pathlib.Path(temporary))),
@@ -231,7 +235,7 @@ def refresh_terms(program, job, run):
     network, core, form, path = job
     with tempfile.TemporaryDirectory() as temporary:
         pte = pathlib.Path(temporary) / "model.pte"
-        report = compile_small(program, path, core, pte) if path else compile_model(program, network, core, form, pte)
+        report = compile_small(program, path, core, form, pte) if path else compile_model(program, network, core, form, pte)
     if report and [op["op"] for op in report["ops"]] == [call["op"] for call in run["calls"]]:
         for call, op in zip(run["calls"], report["ops"]):
             call["terms"] = terms_of(op)
@@ -246,7 +250,7 @@ def measure_all(program, jobs, runs, samples, only_runtime):
         network, core, form, path = job
         if only_runtime:
             return measure_runtime(program, network, core, form)
-        return measure(program, network, core, form) if path is None else measure_small(program, path, core)
+        return measure(program, network, core, form) if path is None else measure_small(program, path, core, form)
 
     missing = [job for job in jobs if key_of(job) not in runs]
     with concurrent.futures.ThreadPoolExecutor(2) as threads:
@@ -646,6 +650,7 @@ def main():
     parser.add_argument("--only-runtime", action="store_true")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--operators", nargs="+")
+    parser.add_argument("--int4", action="store_true")
     parser.add_argument("--cores", nargs="+", default=CORES, choices=CORES)
     parser.add_argument("networks", nargs="*")
     arguments = parser.parse_args()
@@ -653,8 +658,10 @@ def main():
         path.parent.name for path in (ROOT / "models").glob("*/*.pt2"))
     if arguments.operators:
         networks = []
-    jobs = [(*job, None) for job in itertools.product(networks, arguments.cores, DIALECTS)]
-    small = [] if arguments.networks or arguments.only_runtime or arguments.operators else [(CASE, path) for path in CASES]
+    jobs = [(*job, None) for job in itertools.product(networks, arguments.cores, [INT4] if arguments.int4 else DIALECTS)]
+    small = [] if arguments.networks or arguments.int4 or arguments.only_runtime or arguments.operators else [(CASE, path) for path in CASES]
+    if arguments.int4:
+        small = [(INT4_CASE, path) for path in CASES if re.search("lstm|gru", path.stem)]
     for form, folder in ((RANDOM, arguments.random), (UNSEEN, arguments.unseen)):
         small += [(form, path) for path in sorted(folder.glob("*.pt2"))] if folder else []
     jobs = [(path.stem, core, form, path) for (form, path), core in itertools.product(small, arguments.cores)] + jobs
@@ -674,6 +681,10 @@ def main():
         write_runtime(jobs, runs, {core: fit_runtime(jobs, runs, core) for core in arguments.cores})
         return
     samples = rows_of(jobs, runs)
+    if arguments.int4:
+        samples = [row for row in samples if int(operator_row(row["op"])[4]) == 4]
+        write_operators(samples, {row["op"] for row in samples})
+        return
     if arguments.operators:
         write_operators([row for row in samples if row["op"] in arguments.operators], arguments.operators)
         return

@@ -12,6 +12,8 @@
 namespace thimble::kernels {
 
 Status check_gru(const Call& call);
+/// For weights of 4 bits (abi/int4.h).
+Status check_gru_int4(const Call& call);
 
 /// Computes the 16-bit state and the outputs from the gates.
 template <class Code>
@@ -56,6 +58,10 @@ template <class Steps>
 void run_gru(const Call& call) {
   tensor(call, 0).dtype == DType::kI8 ? run_gru_layer<int8_t, Steps>(call)
                                       : run_gru_layer<int16_t, Steps>(call);
+}
+template <class Steps>
+void run_gru_int4(const Call& call) {
+  run_gru_layer<int8_t, Steps>(call);
 }
 
 }  // namespace thimble::kernels

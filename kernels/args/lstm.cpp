@@ -1,9 +1,10 @@
 #include "kernels/args/lstm.h"
 
 namespace thimble::kernels {
+namespace {
 
-Status check_lstm(const Call& call) {
-  THIMBLE_RETURN_IF_ERROR(check_recurrent(call, kLstmSignature));
+Status check(const Call& call, const RecurrentSignature& form) {
+  THIMBLE_RETURN_IF_ERROR(check_recurrent(call, form));
   const abi::LstmParams& p =
       params<abi::op_info::thimble_lstm>(tensor(call, kLstmSignature.params()));
   const bool fine = p.cell >= 0 && p.cell <= 2 && p.c_bits >= 0 && p.c_bits <= 15 &&
@@ -16,6 +17,15 @@ Status check_lstm(const Call& call) {
   const bool types =
       (of_c0 == DType::kI8 || of_c0 == DType::kI16) && of_y == (p.cell == 2 ? DType::kI16 : of_x);
   return types ? Status::kOk : Status::kBadDType;
+}
+
+}  // namespace
+
+Status check_lstm(const Call& call) {
+  return check(call, kLstmSignature);
+}
+Status check_lstm_int4(const Call& call) {
+  return check(call, kLstmInt4Signature);
 }
 
 void begin_lstm(const Call& call, const Recurrent& layer, const abi::LstmParams& p, int16_t* c,

@@ -12,6 +12,8 @@
 namespace thimble::kernels {
 
 Status check_lstm(const Call& call);
+/// For weights of 4 bits (abi/int4.h).
+Status check_lstm_int4(const Call& call);
 
 /// Sets the cells of batch element `b` to their first values.
 void begin_lstm(const Call& call, const Recurrent& layer, const abi::LstmParams& p, int16_t* c,
@@ -71,6 +73,10 @@ template <class Steps>
 void run_lstm(const Call& call) {
   tensor(call, 0).dtype == DType::kI8 ? run_lstm_layer<int8_t, Steps>(call)
                                       : run_lstm_layer<int16_t, Steps>(call);
+}
+template <class Steps>
+void run_lstm_int4(const Call& call) {
+  run_lstm_layer<int8_t, Steps>(call);
 }
 
 }  // namespace thimble::kernels

@@ -1,5 +1,6 @@
 #include "kernels/args/recurrent.h"
 
+#include "abi/int4.h"
 #include "kernels/args/params.h"
 #include "kernels/args/requant16.h"
 
@@ -26,7 +27,8 @@ bool has_sizes(const Tensor& t, int32_t a, int32_t b, int32_t c) {
 
 Status check_types(const Call& call, const RecurrentSignature& form) {
   const auto type_of = [&](uint32_t i) {
-    if (i == form.w_ih() || i == form.w_ih() + 1) return DType::kI8;
+    if (i == form.w_ih() || i == form.w_ih() + 1) return form.int4 ? DType::kU8 : DType::kI8;
+    if (i == form.mult() + 1 && form.int4) return DType::kI8;
     if (i <= 1) return tensor(call, 0).dtype;
     return i == form.mult() + 2 ? DType::kI16 : DType::kI32;
   };
@@ -37,7 +39,8 @@ Status check_types(const Call& call, const RecurrentSignature& form) {
     THIMBLE_RETURN_IF_ERROR(any ? check_tensor(t) : check_tensor(t, type_of(i)));
     if (!is_contiguous(t)) return Status::kBadDimOrder;
   }
-  return is_narrow(call) || tensor(call, 0).dtype == DType::kI16 ? Status::kOk : Status::kBadDType;
+  if (is_narrow(call)) return Status::kOk;
+  return tensor(call, 0).dtype == DType::kI16 && !form.int4 ? Status::kOk : Status::kBadDType;
 }
 
 Status check_shapes(const Call& call, const RecurrentSignature& form) {
@@ -48,10 +51,10 @@ Status check_shapes(const Call& call, const RecurrentSignature& form) {
   const int32_t inputs = x.sizes[2];
   const int64_t terms_max = is_narrow(call) ? abi::kMaxAccumulations : kWideTermsMax;
   if (hidden > terms_max || inputs > terms_max) return Status::kBadShape;
-  // The product below cannot overflow: w_hh has that number of rows, and they are in memory.
-  if (w_hh.sizes[0] / form.gates != hidden) return Status::kBadShape;
+  // The product below cannot overflow, because `hidden` is at most terms_max.
   const int32_t rows = form.gates * hidden;
-  bool fits = w_hh.sizes[0] == rows && has_sizes(tensor(call, form.w_ih()), rows, inputs) &&
+  const int32_t stored = form.int4 ? static_cast<int32_t>(abi::int4_row_pairs(rows)) : rows;
+  bool fits = w_hh.sizes[0] == stored && has_sizes(tensor(call, form.w_ih()), stored, inputs) &&
               has_sizes(tensor(call, form.y()), x.sizes[0], x.sizes[1], hidden);
   for (uint32_t i = 1; i <= form.states; ++i) {
     fits = fits && has_sizes(tensor(call, i), 1, x.sizes[1], hidden);
@@ -74,7 +77,7 @@ Status check_numbers(const Call& call, const RecurrentSignature& form) {
   if (!mult.is_constant || !shift.is_constant) return Status::kBadParameter;
   for (int32_t i = 0; i < elements(mult); ++i) {
     const int32_t m = static_cast<const int32_t*>(mult.data)[i];
-    const int32_t s = static_cast<const int32_t*>(shift.data)[i];
+    const int32_t s = form.int4 ? codes(shift)[i] : static_cast<const int32_t*>(shift.data)[i];
     if (is_narrow(call) ? !is_scale(m, s) : !is_scale16(m, s)) return Status::kBadParameter;
   }
   THIMBLE_RETURN_IF_ERROR(check_blob(tensor(call, form.params()), form.params_bytes));
@@ -109,12 +112,12 @@ Recurrent bind_recurrent(const Call& call, const RecurrentSignature& form) {
   Recurrent r;
   r.x = x.data;
   r.h0 = tensor(call, 1).data;
-  r.w_ih = codes(tensor(call, form.w_ih()));
-  r.w_hh = codes(tensor(call, form.w_ih() + 1));
+  r.w_ih = tensor(call, form.w_ih()).data;
+  r.w_hh = tensor(call, form.w_ih() + 1).data;
   r.bias = words_at(form.w_ih() + 2);
   r.bias_hh = form.biases == 2 ? words_at(form.w_ih() + 3) : nullptr;
   r.mult = words_at(form.mult());
-  r.shift = words_at(form.mult() + 1);
+  r.shift = tensor(call, form.mult() + 1).data;
   r.table = static_cast<const int16_t*>(tensor(call, form.mult() + 2).data);
   r.params = tensor(call, form.params()).data;
   r.steps = x.sizes[0];

@@ -1,6 +1,7 @@
 #pragma once
 // Operands of gru, lstm and rnn with int8 or int16 activations: x, the states before the first
-// step, w_ih, w_hh, biases, mult, shift, table, parameters, scratch, y.
+// step, w_ih, w_hh, biases, mult, shift, table, parameters, scratch, y. With weights of 4 bits
+// (abi/int4.h), activations are int8.
 
 #include <cstdint>
 
@@ -17,6 +18,7 @@ struct RecurrentSignature {
   int32_t gates;
   int32_t lanes;  // of the scratch, see abi/params/recurrent.h
   uint32_t params_bytes;
+  bool int4 = false;  // weights
 
   constexpr uint32_t w_ih() const { return 1 + states; }
   constexpr uint32_t mult() const { return w_ih() + 2 + biases; }
@@ -25,6 +27,10 @@ struct RecurrentSignature {
   constexpr uint32_t y() const { return scratch() + 1; }
 };
 inline constexpr RecurrentSignature kGruSignature{1, 2, 3, abi::kGruLanes, sizeof(abi::GruParams)};
+inline constexpr RecurrentSignature kGruInt4Signature{
+    1, 2, 3, abi::kGruLanes, sizeof(abi::GruParams), true};
+inline constexpr RecurrentSignature kLstmInt4Signature{
+    2, 1, 4, abi::kLstmLanes, sizeof(abi::LstmParams), true};
 inline constexpr RecurrentSignature kLstmSignature{2, 1, 4, abi::kLstmLanes,
                                                    sizeof(abi::LstmParams)};
 inline constexpr RecurrentSignature kRnnSignature{1, 1, 1, abi::kRnnLanes, sizeof(abi::RnnParams)};
@@ -44,9 +50,10 @@ Code requantize_output(int32_t value, int32_t mult, int32_t shift, int32_t zero_
 
 struct Recurrent {
   const void *x, *h0;
-  const int8_t *w_ih, *w_hh;
+  const void *w_ih, *w_hh;        // int8 rows, or pairs of rows with 4 bits (abi/int4.h)
   const int32_t *bias, *bias_hh;  // bias_hh is null if there is one bias
-  const int32_t *mult, *shift;    // `entries` for w_ih, then `entries` for w_hh
+  const int32_t* mult;            // `entries` for w_ih, then `entries` for w_hh
+  const void* shift;              // likewise: int32, or int8 for weights of 4 bits
   const int16_t* table;
   const void* params;  // a struct that begins with RecurrentParams
   int32_t steps, batch, inputs, hidden, rows;
@@ -75,6 +82,20 @@ struct Recurrent {
   template <class Code>
   size_t state_bytes() const {
     return static_cast<size_t>(hidden) * sizeof(Code);
+  }
+  /// Returns a row of int8 weights.
+  const int8_t* row_ih(int32_t row) const {
+    return static_cast<const int8_t*>(w_ih) + row * inputs;
+  }
+  const int8_t* row_hh(int32_t row) const {
+    return static_cast<const int8_t*>(w_hh) + row * hidden;
+  }
+  /// Returns the pair of rows that begins with an even row.
+  const uint8_t* pair_ih(int32_t row) const {
+    return static_cast<const uint8_t*>(w_ih) + row / 2 * inputs;
+  }
+  const uint8_t* pair_hh(int32_t row) const {
+    return static_cast<const uint8_t*>(w_hh) + row / 2 * hidden;
   }
   template <class Code>
   Code output(int32_t value) const {

@@ -4,6 +4,7 @@
 #include <arm_mve.h>
 
 #include "kernels/portable/dot.h"
+#include "kernels/portable/dot_int4.h"
 
 namespace thimble::kernels::mve {
 namespace {
@@ -60,10 +61,18 @@ class Output {
   int32_t zero_point_;
 };
 
+int32x4_t load(const int32_t* from, mve_pred16_t lanes) {
+  return vldrwq_z_s32(from, lanes);
+}
+int32x4_t load(const int8_t* from, mve_pred16_t lanes) {
+  return vldrbq_z_s32(from, lanes);
+}
+
 /// Scales of four rows from `first` on. `entries` are those of one matrix.
-int32x4_t entries_of(const Recurrent& layer, const int32_t* entries, int32_t first,
+template <class Entry>
+int32x4_t entries_of(const Recurrent& layer, const Entry* entries, int32_t first,
                      mve_pred16_t lanes) {
-  if (layer.rows_per_entry == 1) return vldrwq_z_s32(entries + first, lanes);
+  if (layer.rows_per_entry == 1) return load(entries + first, lanes);
   int32_t all[4];
   for (int32_t k = 0; k < 4; ++k) {
     const int32_t row = first + k < layer.rows ? first + k : layer.rows - 1;
@@ -72,14 +81,16 @@ int32x4_t entries_of(const Recurrent& layer, const int32_t* entries, int32_t fir
   return vld1q_s32(all);
 }
 
-/// Completes up to four rows: `x` and `h` are their sums of products.
+/// Completes up to four rows: `x` and `h` are their sums of products. `Shift`: type of the stored
+/// shifts.
+template <class Shift>
 void finish(const Recurrent& layer, int32_t row, int32x4_t x, int32x4_t h, bool apart,
             mve_pred16_t lanes) {
-  const int32_t* const of_h[] = {layer.mult + layer.entries, layer.shift + layer.entries};
-  int32x4_t from_x = scaled(x, entries_of(layer, layer.mult, row, lanes),
-                            entries_of(layer, layer.shift, row, lanes));
-  int32x4_t from_h =
-      scaled(h, entries_of(layer, of_h[0], row, lanes), entries_of(layer, of_h[1], row, lanes));
+  const auto* const shift = static_cast<const Shift*>(layer.shift);
+  int32x4_t from_x =
+      scaled(x, entries_of(layer, layer.mult, row, lanes), entries_of(layer, shift, row, lanes));
+  int32x4_t from_h = scaled(h, entries_of(layer, layer.mult + layer.entries, row, lanes),
+                            entries_of(layer, shift + layer.entries, row, lanes));
   from_x = vaddq_s32(from_x, vldrwq_z_s32(layer.bias + row, lanes));
   if (layer.bias_hh != nullptr) {
     from_h = vaddq_s32(from_h, vldrwq_z_s32(layer.bias_hh + row, lanes));
@@ -99,8 +110,8 @@ void gate_rows(const Recurrent& layer, const int8_t* x, int32_t first, int32_t e
   for (int32_t row = first; row < end; row += 4) {
     uint32_t of_x[4] = {};
     uint32_t of_h[4] = {};
-    const int8_t* const w_ih = layer.w_ih + row * layer.inputs;
-    const int8_t* const w_hh = layer.w_hh + row * layer.hidden;
+    const int8_t* const w_ih = layer.row_ih(row);
+    const int8_t* const w_hh = layer.row_hh(row);
     const int32_t left = end - row;
     if (left >= 4) {
       accumulate(x, w_ih, layer.inputs, layer.inputs, layer.x_offset, of_x);
@@ -114,8 +125,31 @@ void gate_rows(const Recurrent& layer, const int8_t* x, int32_t first, int32_t e
       }
     }
     const mve_pred16_t lanes = vctp32q(static_cast<uint32_t>(left));
-    finish(layer, row, vreinterpretq_s32_u32(vld1q_u32(of_x)),
-           vreinterpretq_s32_u32(vld1q_u32(of_h)), apart, lanes);
+    finish<int32_t>(layer, row, vreinterpretq_s32_u32(vld1q_u32(of_x)),
+                    vreinterpretq_s32_u32(vld1q_u32(of_h)), apart, lanes);
+  }
+}
+
+/// As gate_rows() for weights of 4 bits. `first` is even.
+void gate_rows_int4(const Recurrent& layer, const Int4Operand& x, const Int4Operand& h,
+                    int32_t first, int32_t end, bool apart) {
+  for (int32_t row = first; row < end; row += 4) {
+    uint32_t of_x[4] = {};
+    uint32_t of_h[4] = {};
+    const int32_t left = end - row;
+    if (left > 2) {
+      multiply_int4(x, layer.pair_ih(row), of_x);
+      multiply_int4(h, layer.pair_hh(row), of_h);
+    } else {
+      uint32_t two_x[2], two_h[2];
+      multiply_int4(x, layer.pair_ih(row), two_x);
+      multiply_int4(h, layer.pair_hh(row), two_h);
+      of_x[0] = two_x[0], of_x[1] = two_x[1];
+      of_h[0] = two_h[0], of_h[1] = two_h[1];
+    }
+    finish<int8_t>(layer, row, vreinterpretq_s32_u32(vld1q_u32(of_x)),
+                   vreinterpretq_s32_u32(vld1q_u32(of_h)), apart,
+                   vctp32q(static_cast<uint32_t>(left)));
   }
 }
 
@@ -124,6 +158,13 @@ void gate_rows(const Recurrent& layer, const int8_t* x, int32_t first, int32_t e
 void gates(const Recurrent& layer, const int8_t* x, int32_t split) {
   gate_rows(layer, x, 0, split, false);
   gate_rows(layer, x, split, layer.rows, true);
+}
+
+void gates_int4(const Recurrent& layer, const int8_t* x, int32_t split) {
+  const Int4Operand of_x = int4_operand(x, layer.inputs, layer.x_offset);
+  const Int4Operand of_h = int4_operand(layer.state<int8_t>(), layer.hidden, -layer.h_zp);
+  gate_rows_int4(layer, of_x, of_h, 0, split, false);
+  gate_rows_int4(layer, of_x, of_h, split, layer.rows, true);
 }
 
 void lstm(const Recurrent& layer, const abi::LstmParams& p, int16_t* c) {

@@ -11,6 +11,8 @@ namespace thimble::kernels::mve {
 
 /// As compute_gates() of kernels/portable/gates.h.
 void gates(const Recurrent& layer, const int8_t* x, int32_t split);
+/// As compute_gates_int4() of kernels/portable/gates_int4.h.
+void gates_int4(const Recurrent& layer, const int8_t* x, int32_t split);
 /// Computes the 16-bit cells `c` and the outputs of one step from the gates.
 void lstm(const Recurrent& layer, const abi::LstmParams& p, int16_t* c);
 /// Computes the 16-bit states `exact`, in units of 2^-bits, and the outputs of one step.
@@ -30,6 +32,12 @@ struct Steps {
   template <class Code>
   static void gru(const Recurrent& layer, int32_t bits, int16_t* exact) {
     sizeof(Code) == 1 ? mve::gru(layer, bits, exact) : gru_step<int16_t>(layer, bits, exact);
+  }
+};
+
+struct Int4Steps : Steps {
+  static void gates(const Recurrent& layer, const int8_t* x, int32_t split) {
+    gates_int4(layer, x, split);
   }
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 // Convolutions and linear layers with weights of 4 bits on any core. `Weights` reads one packed
-// form: code(channel, x) returns the result of one channel for a row of x.
+// form: codes(x, y) computes the results of all channels for a row of x.
 
 #include "abi/int4.h"
 #include "abi/params/linear.h"
@@ -8,6 +8,16 @@
 #include "kernels/args/int4.h"
 
 namespace thimble::kernels {
+
+/// Computes the channels one by one. The kernels that use it run on hosts and on cores for which
+/// the form is not made.
+template <class Weights>
+int8_t* each_code(const Weights& weights, const int8_t* x, int8_t* y) {
+  for (uint32_t channel = 0; channel < weights.channels; ++channel) {
+    *y++ = weights.code(channel, x);
+  }
+  return y;
+}
 
 /// Copies the window of one pixel, because y may overlap the data that is read.
 inline void gather_window(const abi::WindowGeometry& g, const int8_t* x, int32_t top, int32_t left,
@@ -36,9 +46,7 @@ void run_conv2d_int4(void* const* operands) {
   for (int32_t oy = 0; oy < g.out_h; ++oy) {
     for (int32_t ox = 0; ox < g.out_w; ++ox) {
       gather_window(g, x, oy * g.stride_h - g.pad_top, ox * g.stride_w - g.pad_left, window);
-      for (uint32_t channel = 0; channel < g.out_c; ++channel) {
-        *y++ = weights.code(channel, window);
-      }
+      y = weights.codes(window, y);
     }
   }
 }
@@ -51,9 +59,7 @@ void run_linear_int4(void* const* operands) {
                            g.y_zero_point, g.min,          g.max};
   auto* y = static_cast<int8_t*>(operands[3]);
   for (uint32_t row = 0; row < g.rows; ++row, x += g.in_features) {
-    for (uint32_t channel = 0; channel < g.out_features; ++channel) {
-      *y++ = weights.code(channel, x);
-    }
+    y = weights.codes(x, y);
   }
 }
 

@@ -14,6 +14,7 @@ struct MveWeights {
   uint32_t channels, depth;
   int32_t y_zero_point, min, max;
 
+  int8_t* codes(const int8_t* x, int8_t* y) const { return each_code(*this, x, y); }
   /// Sums wrap.
   int8_t code(uint32_t channel, const int8_t* x) const {
     const abi::MatmulQuad& quad = matmul_quads_of(packed)[channel / 4];

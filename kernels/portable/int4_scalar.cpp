@@ -1,4 +1,5 @@
-// conv2d_scalar_int4 and linear_scalar_int4 on any core (abi/matmul_scalar.h).
+// conv2d_scalar_int4 and linear_scalar_int4 on any core (abi/matmul_scalar.h). Four channels share
+// a load of x.
 
 #include "abi/ops/conv.h"
 #include "abi/ops/linear.h"
@@ -9,22 +10,48 @@
 namespace thimble::kernels {
 namespace {
 
+/// Adds the products with the two weights of a byte.
+inline void add_int4_products(int32_t x, uint32_t byte, uint32_t& low, uint32_t& high) {
+  low += static_cast<uint32_t>(x * (static_cast<int32_t>(byte << 28) >> 28));
+  high += static_cast<uint32_t>(x * (static_cast<int32_t>(byte << 24) >> 28));
+}
+
+/// Computes the sums of products of two pairs of channels, which are `step` bytes apart.
+[[gnu::noinline]] void multiply_int4_rows(const int8_t* x, const uint8_t* pairs, uint32_t step,
+                                          uint32_t depth, uint32_t (&sums)[4]) {
+  uint32_t low = 0, high = 0, low1 = 0, high1 = 0;
+  const uint8_t* second = pairs + step;
+  for (const int8_t* const end = x + depth; x != end; ++x) {
+    add_int4_products(*x, *pairs++, low, high);
+    add_int4_products(*x, *second++, low1, high1);
+  }
+  sums[0] = low;
+  sums[1] = high;
+  sums[2] = low1;
+  sums[3] = high1;
+}
+
 struct ScalarWeights {
   const void* packed;
   uint32_t channels, depth;
   int32_t y_zero_point, min, max;
 
   /// Sums wrap.
-  int8_t code(uint32_t channel, const int8_t* x) const {
-    const abi::ScalarChannel& record = scalar_channels(packed)[channel];
-    const auto* const pairs = reinterpret_cast<const uint8_t*>(scalar_weights(packed, channels));
-    const uint8_t* const own = pairs + channel / 2 * scalar_row(depth);
-    auto sum = static_cast<uint32_t>(record.bias);
-    for (uint32_t k = 0; k < depth; ++k) {
-      const int32_t weight = channel % 2 == 0 ? abi::int4_low(own[k]) : abi::int4_high(own[k]);
-      sum += static_cast<uint32_t>(x[k] * weight);
+  int8_t* codes(const int8_t* x, int8_t* y) const {
+    const abi::ScalarChannel* const records = scalar_channels(packed);
+    const auto* pairs = reinterpret_cast<const uint8_t*>(scalar_weights(packed, channels));
+    const auto row = static_cast<uint32_t>(scalar_row(depth));
+    for (uint32_t channel = 0; channel < channels; channel += 4, pairs += 2 * row) {
+      const uint32_t count = channels - channel < 4 ? channels - channel : 4;
+      uint32_t sums[4];
+      multiply_int4_rows(x, pairs, count > 2 ? row : 0, depth, sums);
+      for (uint32_t k = 0; k < count; ++k) {
+        const abi::ScalarChannel& record = records[channel + k];
+        const uint32_t sum = static_cast<uint32_t>(record.bias) + sums[k];
+        *y++ = scalar_code(record, static_cast<int32_t>(sum), min, max);
+      }
     }
-    return scalar_code(record, static_cast<int32_t>(sum), min, max);
+    return y;
   }
 };
 

@@ -9,6 +9,7 @@
 #include "driver/overlap.h"
 #include "driver/part_memories.h"
 #include "formats/pte/runtime_bytes.h"
+#include "ir/op_traits.h"
 #include "ir/print.h"
 #include "memory/budget.h"
 #include "partition/partition.h"
@@ -78,8 +79,7 @@ void note_int8_storage(const engine::Lowered& lowered, CompileReport* report) {
   for (const engine::KernelCall& call : lowered.calls) {
     if (call.delegate >= 0 || call.ir_op < 0) continue;
     const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
-    const bool weighted = op.kind == ir::OpKind::qconv2d || op.kind == ir::OpKind::qlinear;
-    if (!weighted || op.get(ir::attr::weight_bits) != 4) continue;
+    if (!ir::has_int4_weights(op)) continue;
     if (abi::info(call.op).key.types >> 4 == 1) continue;  // bits per weight / 4
     report->notes.push_back(fmt::format(
         "{}: its weights of 4 bits are stored in 8 bits: no form with 4 bits supports its shape or "

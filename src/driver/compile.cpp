@@ -14,6 +14,7 @@
 #include "driver/debug_calls.h"
 #include "driver/does_not_fit.h"
 #include "driver/engines.h"
+#include "driver/int4_choice.h"
 #include "driver/integer_ranges.h"
 #include "driver/npu_cycles.h"
 #include "driver/op_provenance.h"
@@ -119,14 +120,15 @@ bool has_int4(const CompileOptions& options, const engine::Part& part) {
 
 /// Rejects weights of 4 bits for targets without kernels for them.
 Status check_int4(const CompileOptions& options, const engine::Part& part) {
-  if (!options.int4_weights || has_int4(options, part)) return ok();
+  if ((!options.int4_weights && !options.int4_flash) || has_int4(options, part)) return ok();
+  const std::string_view option = options.int4_flash ? "--weights auto" : "--weights int4";
   if (!part.engines.empty()) {
     return unsupported(
-        "--weights int4: {} has no form of weights with 4 bits; use a target without "
+        "{}: {} has no form of weights with 4 bits; use a target without "
         "it, such as {}",
-        part.engines[0].name, part.cpu->name);
+        option, part.engines[0].name, part.cpu->name);
   }
-  return unsupported("--weights int4 with --compat executorch: ExecuTorch has no kernels for it");
+  return unsupported("{} with --compat executorch: ExecuTorch has no kernels for it", option);
 }
 
 /// Rejects 16-bit activations, which an accuracy goal may also choose, for kernels without them.
@@ -157,7 +159,7 @@ Status check_float(const FloatModel& model, const CompileOptions& options,
     return bad_input("--float with --io {}: inputs and outputs of a float model are float32",
                      quant::io_name(any ? other->second : options.io.all));
   }
-  if (!options.quant.empty() || options.int4_weights) {
+  if (!options.quant.empty() || options.int4_weights || options.int4_flash) {
     return bad_input(
         "--float keeps the whole model in float32: it cannot be used with --quant or --weights");
   }
@@ -487,6 +489,26 @@ Result<quant::QuantizeOptions> quantize_options_of(const FloatModel& model, cons
 
 }  // namespace
 
+namespace {
+
+/// Adds the selection to the operators that the options select. An operator for which --quant
+/// requests a precision is no candidate.
+void select_int4(const std::vector<QuantChoice>& choices, const Int4Selection& selection,
+                 quant::QuantizeOptions* options) {
+  if (selection.rank) {
+    options->int4_candidates = [choices](const ir::Graph& graph, const ir::Op& op) {
+      return !has_choice(choices, graph, op);
+    };
+  }
+  if (selection.results.empty()) return;
+  const auto asked = options->int4;
+  options->int4 = [asked, results = selection.results](const ir::Graph& graph, const ir::Op& op) {
+    return (asked && asked(graph, op)) || results.contains(graph.value(op.output).name);
+  };
+}
+
+}  // namespace
+
 Status observe_model(const FloatModel& model, const Calibration& data,
                      const CompileOptions& options, const Arithmetic& arithmetic,
                      quant::JointCalibration* joint) {
@@ -500,11 +522,16 @@ Status observe_model(const FloatModel& model, const Calibration& data,
 Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Calibration& data,
                                              const CompileOptions& options,
                                              const Arithmetic& arithmetic,
-                                             quant::JointCalibration* joint) {
+                                             quant::JointCalibration* joint,
+                                             const Int4Selection* int4) {
   if (options.keep_float) return quant::QuantizedModel{model.graph, {}};
+  if (options.int4_flash && int4 == nullptr) {
+    return bad_input("--weights auto: only `compile` of a model with one method supports it");
+  }
   THIMBLE_TRY(quant::QuantizeOptions quantize_options,
               quantize_options_of(model, data, options, arithmetic));
   quantize_options.joint = joint;
+  if (int4 != nullptr) select_int4(options.quant, *int4, &quantize_options);
   THIMBLE_TRY(quant::QuantizedModel quantized,
               quant::quantize(model.graph, data.samples.data, arithmetic.spec, quantize_options));
   THIMBLE_CHECK(run_integer_passes(options.skip_passes, &quantized));
@@ -616,7 +643,9 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   THIMBLE_CHECK(check_options(model, options, *part));
   THIMBLE_TRY(const Calibration data, read_calibration(model, options));
   THIMBLE_TRY(const quant::QuantizedModel quantized,
-              quantize_model(model, data, options, arithmetic_of(options, *part)));
+              options.int4_flash
+                  ? quantize_within_flash(model, data, options, part)
+                  : quantize_model(model, data, options, arithmetic_of(options, *part)));
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *part));
   const std::optional<int64_t> limit = ram_limit(*part, memory_sizes(options, *part));
   Result<Program> program = write_program(model, quantized, part, options, limit, &files);

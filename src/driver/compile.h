@@ -39,18 +39,20 @@ struct CompileOptions {
   std::vector<double> input_mean, input_std;    // of the only uint8 or int16 input
   std::optional<quant::Observer> observer;
   bool choose_observer = false;  // quant::QuantizeOptions; set by with_recipe()
-  bool pareto = false;       // report->pareto
-  bool owns_inputs = false;  // inputs are in the arena, not in memory of the application
+  bool pareto = false;           // report->pareto
+  bool owns_inputs = false;      // inputs are in the arena, not in memory of the application
   engine::Optimize optimize = engine::Optimize::kSpeed;
   bool external_weights = false;       // an engine's constants are named data of the file
   engine::VendorTools vendor;          // vendor's compilers for delegates; holds the model's name
   std::optional<bool> equalize, tune;  // quant::QuantizeOptions
   int effort = quant::kDefaultEffort;  // quant::QuantizeOptions
   std::optional<engine::Dialect> dialect;
-  bool names = false;                       // write the name of each call's result (emit/layers.h)
-  bool io_channels_last = false;            // declare 4-D inputs and outputs as NHWC
-  std::optional<bool> wide_activations;     // int16 where a kernel exists
-  bool int4_weights = false;                // weights of 4 bits where a kernel exists
+  bool names = false;                    // write the name of each call's result (emit/layers.h)
+  bool io_channels_last = false;         // declare 4-D inputs and outputs as NHWC
+  std::optional<bool> wide_activations;  // int16 where a kernel exists
+  bool int4_weights = false;             // weights of 4 bits where a kernel exists
+  /// Flash that the program may need: some weights get 4 bits (int4_choice.h).
+  std::optional<int64_t> int4_flash;
   bool narrow_softmax = false;              // int8 also for a softmax at the end
   std::optional<quant::AccuracyGoal> goal;  // labels come from the calibration data
   std::vector<QuantChoice> quant;           // precision of single operators
@@ -212,9 +214,9 @@ struct OverlapReport {
 /// Set if the SQNR on calibration data is below kWarnSqnrDb (output_quality.h).
 struct AccuracyWarning {
   double sqnr_db = 0;
-  std::string output;    // the one with this SQNR
-  std::string op;        // the operator that adds the largest noise; may be empty
-  ir::Source source;     // its position
+  std::string output;  // the one with this SQNR
+  std::string op;      // the operator that adds the largest noise; may be empty
+  ir::Source source;   // its position
 };
 
 struct CompileReport {
@@ -254,8 +256,8 @@ struct CompileReport {
   int64_t npu_calls = 0;
   std::vector<OverlapReport> overlaps;
   int64_t overlap_arena_bytes = 0;  // part of arena_bytes that they cost
-  std::optional<double> time_us;  // an estimate, where clocks and the cost of a call are known
-  std::optional<int64_t> cycles;  // of the core for one run, an estimate
+  std::optional<double> time_us;    // an estimate, where clocks and the cost of a call are known
+  std::optional<int64_t> cycles;    // of the core for one run, an estimate
   std::optional<int64_t> runtime_cycles;  // part of `cycles`: the runtime, outside of kernels
   std::optional<engine::RuntimeWork> runtime_work;  // nothing: C code calls the kernels itself
   double clock_mhz = 0;                             // of the core; 0: unknown

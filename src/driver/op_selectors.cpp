@@ -149,6 +149,12 @@ Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& cho
 
 namespace {
 
+bool matches_op(const QuantChoice& choice, const ir::Graph& graph, const ir::Op& op) {
+  const auto names = names_of(graph, op);
+  return std::ranges::any_of(
+      names, [&](std::string_view name) { return glob_matches(choice.pattern, name); });
+}
+
 /// Returns a function that is true for operators with the precision. The last choice that matches
 /// the operator decides, else `all`. Empty if no operator can have the precision.
 std::function<bool(const ir::Graph&, const ir::Op&)> choice_of(
@@ -159,17 +165,18 @@ std::function<bool(const ir::Graph&, const ir::Op&)> choice_of(
   return [precision, choices, all](const ir::Graph& graph, const ir::Op& op) {
     bool result = all;
     for (const QuantChoice& choice : choices) {
-      const auto names = names_of(graph, op);
-      if (std::ranges::any_of(
-              names, [&](std::string_view name) { return glob_matches(choice.pattern, name); })) {
-        result = choice.precision == precision;
-      }
+      if (matches_op(choice, graph, op)) result = choice.precision == precision;
     }
     return result;
   };
 }
 
 }  // namespace
+
+bool has_choice(const std::vector<QuantChoice>& choices, const ir::Graph& graph, const ir::Op& op) {
+  return std::ranges::any_of(
+      choices, [&](const QuantChoice& choice) { return matches_op(choice, graph, op); });
+}
 
 std::function<bool(const ir::Graph&, const ir::Op&)> wide_choice(
     const std::vector<QuantChoice>& choices, bool all_wide) {

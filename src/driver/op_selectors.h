@@ -54,6 +54,10 @@ struct Kernels {
 [[nodiscard]] std::function<bool(const ir::Graph&, const ir::Op&)> wide_choice(
     const std::vector<QuantChoice>& choices, bool all_wide);
 
+/// Returns true if a choice matches the operator of a graph derived from the imported one.
+[[nodiscard]] bool has_choice(const std::vector<QuantChoice>& choices, const ir::Graph& graph,
+                              const ir::Op& op);
+
 /// Returns a function that is true for operators that stay in float32. The last choice that matches
 /// decides. The function is empty if there is none.
 [[nodiscard]] std::function<bool(const ir::Graph&, const ir::Op&)> float_choice(

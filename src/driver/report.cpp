@@ -87,6 +87,26 @@ std::string width_lines(const quant::QuantReport& quant) {
   return text;
 }
 
+/// Returns lines on the choice of --weights auto.
+std::string int4_choice_lines(const quant::QuantReport& quant) {
+  const quant::Int4Choice& choice = *quant.int4_choice;
+  std::string text = fmt::format("weights        {} B of flash allowed, {} B with int8 weights",
+                                 with_commas(choice.limit_bytes), with_commas(choice.int8_bytes));
+  if (choice.chosen.empty()) return text + '\n';
+  text += fmt::format(", {} B with int4 in {} of {} operators", with_commas(choice.bytes),
+                      choice.chosen.size(), choice.candidates);
+  for (size_t i = 0; i < choice.int8_sqnr_db.size() && i < quant.output_sqnr_db.size(); ++i) {
+    text +=
+        fmt::format("; SQNR {:.1f} -> {:.1f} dB", choice.int8_sqnr_db[i], quant.output_sqnr_db[i]);
+  }
+  text += '\n';
+  for (const quant::Int4Candidate& op : choice.chosen) {
+    text += fmt::format("  {:<14} {}   int4: saves {} B; {:.1f} dB if only these have 4 bits\n",
+                        op.source.where(), op.source.text, with_commas(op.weights / 2), op.sqnr_db);
+  }
+  return text;
+}
+
 /// Returns lines on weights of 4 bits, if they were requested.
 std::string int4_lines(const quant::QuantReport& quant) {
   std::string text;
@@ -95,6 +115,7 @@ std::string int4_lines(const quant::QuantReport& quant) {
                         quant.int4_ops, with_commas(quant.int4_bytes),
                         with_commas(quant.int4_as_int8_bytes));
   }
+  if (quant.int4_choice) text += int4_choice_lines(quant);
   for (const quant::WidthNote& note : quant.kept_int8_weights) text += note_line(note);
   return text;
 }

@@ -274,6 +274,23 @@ std::string json_report(const CompileReport& report) {
                             {"as_int8_bytes", report.quant.int4_as_int8_bytes},
                             {"kept_int8", to_json(report.quant.kept_int8_weights)}};
   }
+  if (report.quant.int4_choice) {
+    const quant::Int4Choice& choice = *report.quant.int4_choice;
+    Json& entry = json["int4_choice"];
+    entry = {{"flash_allowed", choice.limit_bytes},
+             {"flash_int8", choice.int8_bytes},
+             {"flash", choice.bytes},
+             {"sqnr_db_int8", Json::array()},
+             {"candidates", choice.candidates},
+             {"ops", Json::array()}};
+    for (const double db : choice.int8_sqnr_db) entry["sqnr_db_int8"].push_back(finite(db));
+    for (const quant::Int4Candidate& op : choice.chosen) {
+      entry["ops"].push_back({{"name", op.integer},
+                              {"source", op.source.where()},
+                              {"bytes_saved", op.weights / 2},
+                              {"sqnr_db", finite(op.sqnr_db)}});
+    }
+  }
   if (report.quant.goal) {
     const quant::GoalReport& goal = *report.quant.goal;
     json["accuracy"] = {{"metric", quant::metric_name(goal.metric)},

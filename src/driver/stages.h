@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -84,9 +85,18 @@ struct Arithmetic {
 };
 [[nodiscard]] Arithmetic arithmetic_of(const CompileOptions& options, const engine::Part& part);
 
-[[nodiscard]] Result<quant::QuantizedModel> quantize_model(
-    const FloatModel& model, const Calibration& data, const CompileOptions& options,
-    const Arithmetic& arithmetic, quant::JointCalibration* joint = nullptr);
+/// Operators with weights of 4 bits, in addition to those of the options (int4_choice.h).
+struct Int4Selection {
+  bool rank = false;              // the report has the candidates
+  std::set<std::string> results;  // names of results in the prepared graph
+};
+/// `int4` is required if options.int4_flash is set.
+[[nodiscard]] Result<quant::QuantizedModel> quantize_model(const FloatModel& model,
+                                                           const Calibration& data,
+                                                           const CompileOptions& options,
+                                                           const Arithmetic& arithmetic,
+                                                           quant::JointCalibration* joint = nullptr,
+                                                           const Int4Selection* int4 = nullptr);
 /// Adds what a method of several observes to `joint`, before quantize_model() of any of them.
 [[nodiscard]] Status observe_model(const FloatModel& model, const Calibration& data,
                                    const CompileOptions& options, const Arithmetic& arithmetic,

@@ -1,4 +1,4 @@
-// Decompiles convolutions and linear layers with weights of 4 bits (abi/int4.h).
+// Decompiles convolutions, linear and recurrent layers with weights of 4 bits (abi/int4.h).
 
 #include <bit>
 
@@ -8,6 +8,8 @@
 #include "abi/matmul_scalar.h"
 #include "abi/params/window.h"
 #include "emit/decompile_packed.h"
+#include "engine/direct.h"
+#include "ir/op_traits.h"
 
 namespace thimble::emit {
 namespace {
@@ -122,10 +124,68 @@ Result<UnpackedFilters> read_scalar(const Bytes& bytes, int64_t count, int64_t d
   return filters;
 }
 
+/// Returns int8 weights [rows, n] of a recurrent layer.
+Result<ValueId> unpack_rows(DecompilerCall* call, size_t argument, int64_t rows) {
+  THIMBLE_TRY(const Bytes* bytes, call->constant(argument));
+  THIMBLE_TRY(const ir::Type type, call->type(argument));
+  if (type.shape.size() != 2 || type.shape[0] != abi::int4_row_pairs(rows) ||
+      type.elements() != static_cast<int64_t>(bytes->size())) {
+    return bad_input("its weights are {}, expected u8[{}, n]",
+                     ir::type_text(type.dtype, type.shape), abi::int4_row_pairs(rows));
+  }
+  const auto terms = static_cast<size_t>(type.shape[1]);
+  ir::Tensor weights = ir::zeros(ir::DType::kI8, {rows, type.shape[1]});
+  const auto codes = weights.data<int8_t>();
+  for (size_t i = 0; i < codes.size(); ++i) {
+    const size_t row = i / terms;
+    const uint8_t pair = byte_at(*bytes, row / 2 * terms + i % terms);
+    codes[i] =
+        static_cast<int8_t>(row % 2 == 0 ? abi::int4_offset_low(pair) : abi::int4_high(pair));
+  }
+  return call->add_constant("weights", std::move(weights));
+}
+
+/// Returns the shifts as int32.
+Result<ValueId> widen_shifts(DecompilerCall* call, size_t argument) {
+  THIMBLE_TRY(const Bytes* bytes, call->constant(argument));
+  THIMBLE_TRY(const ir::Type type, call->type(argument));
+  ir::Tensor shifts = ir::zeros(ir::DType::kI32, type.shape);
+  const auto words = shifts.data<int32_t>();
+  if (words.size() != bytes->size()) return bad_input("its shifts have {} bytes", bytes->size());
+  for (size_t i = 0; i < words.size(); ++i) words[i] = static_cast<int8_t>(byte_at(*bytes, i));
+  return call->add_constant("shift", std::move(shifts));
+}
+
+template <ir::OpKind kKind>
+Result<ValueId> decompile_recurrent(DecompilerCall* call) {
+  constexpr int64_t kGates = kKind == ir::OpKind::qlstm ? 4 : 3;
+  const size_t count = ir::op_info(kKind).operands.size();
+  const auto weights = ir::weight_bits_operands(kKind);
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  if (out.shape.empty()) return bad_input("its result has no dimension");
+  std::vector<ValueId> operands;
+  for (size_t i = 0; i < count; ++i) {
+    Result<ValueId> operand = std::ranges::count(weights, i) != 0
+                                  ? unpack_rows(call, i, kGates * out.shape.back())
+                              : i == count - 2 ? widen_shifts(call, i)
+                                               : call->tensor(i);
+    if (!operand) return operand.error();
+    operands.push_back(*operand);
+  }
+  THIMBLE_TRY(const Bytes* bytes, call->constant(count));
+  THIMBLE_TRY(ir::Attrs attrs, engine::attrs_from_params(*engine::direct_op(kKind), *bytes));
+  attrs.set(ir::attr::weight_bits, int64_t{4});
+  return call->graph().add(kKind, std::move(operands), std::move(attrs));
+}
+
 }  // namespace
 
 DecompileFn* find_int4_op(abi::PteOp op) {
   switch (op) {
+    case abi::PteOp::thimble_gru_int4:
+      return decompile_recurrent<ir::OpKind::qgru>;
+    case abi::PteOp::thimble_lstm_int4:
+      return decompile_recurrent<ir::OpKind::qlstm>;
     case abi::PteOp::thimble_conv2d_dsp_int4:
       return +[](DecompilerCall* call) { return decompile_packed_conv(call, read_dsp_conv); };
     case abi::PteOp::thimble_conv2d_mve_int4:

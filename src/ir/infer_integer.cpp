@@ -112,14 +112,11 @@ Status check_softmax(const InferContext& c, int64_t difference_max) {
   return bad_input("diff_min {} times 2^{} is below 32 bits", lowest, c.get(attr::shift));
 }
 
-namespace {
-
-/// Checks weight_bits: 8, or 4 with weights in [-8, 7].
-Status check_weight_bits(const InferContext& c) {
+Status check_weight_bits(const InferContext& c, size_t operand) {
   const int64_t bits = c.get(attr::weight_bits);
   if (bits == 8) return ok();
   if (bits != 4) return bad_input("weight_bits is {}, expected 4 or 8", bits);
-  const auto& weights = c.value(1).constant;
+  const auto& weights = c.value(operand).constant;
   if (weights == nullptr) return bad_input("weight_bits is 4, but the weights are no constant");
   for (const int8_t weight : weights->data<int8_t>()) {
     if (weight < -8 || weight > 7) {
@@ -129,10 +126,12 @@ Status check_weight_bits(const InferContext& c) {
   return ok();
 }
 
+namespace {
+
 Result<Type> weighted_result(const InferContext& c, Result<Shape> (*rule)(const InferContext&)) {
   THIMBLE_CHECK(c.expect_dtypes(2, DType::kI8));
   if (c.has(2)) THIMBLE_CHECK(c.expect_dtype(2, DType::kI32));
-  THIMBLE_CHECK(check_weight_bits(c));
+  THIMBLE_CHECK(check_weight_bits(c, 1));
   THIMBLE_TRY(Shape shape, rule(c));
   const int64_t channels = c.shape(1)[0];
   THIMBLE_CHECK(check_weighted(c, channels, c.type(1).elements() / channels, filter_magnitude));

@@ -116,6 +116,13 @@ Result<Shape> integer_layer(const InferContext& c, const OperandIndices& at, siz
   return shape;
 }
 
+/// Checks weight_bits. Layers with 16-bit activations have weights of 8 bits.
+Status check_bits(const InferContext& c, const OperandIndices& at) {
+  for (const size_t i : {at.w_ih, at.w_hh}) THIMBLE_CHECK(check_weight_bits(c, i));
+  if (c.get(attr::weight_bits) == 8 || !is_wide(c)) return ok();
+  return bad_input("weight_bits is 4 with int16 activations, expected 8");
+}
+
 }  // namespace
 
 Result<Type> infer_gru(const InferContext& c) {
@@ -131,6 +138,7 @@ Result<Type> infer_rnn(const InferContext& c) {
 
 Result<Type> infer_qgru(const InferContext& c) {
   THIMBLE_TRY(Shape shape, integer_layer(c, kGru, 2));
+  THIMBLE_CHECK(check_bits(c, kGru));
   THIMBLE_CHECK(c.expect_range(attr::h_bits, 0, 15));
   THIMBLE_CHECK(check_multiplier(c, attr::h0_multiplier));
   return Type{c.type(0).dtype, std::move(shape), {}, {}};
@@ -139,6 +147,7 @@ Result<Type> infer_qgru(const InferContext& c) {
 Result<Type> infer_qlstm(const InferContext& c) {
   if (c.type(2).dtype != DType::kI16) THIMBLE_CHECK(c.expect_dtype(2, DType::kI8));
   THIMBLE_TRY(Shape shape, integer_layer(c, kLstm, 1));
+  THIMBLE_CHECK(check_bits(c, kLstm));
   THIMBLE_CHECK(c.expect_range(attr::cell, 0, 2));
   THIMBLE_CHECK(c.expect_range(attr::c_bits, 0, 15));
   THIMBLE_CHECK(c.expect_range(attr::c0_zp, -128, 127));

@@ -15,6 +15,10 @@ using ir::OpKind;
 /// Returns the reason for which the weights have 8 bits; empty if they can have 4.
 std::string_view obstacle(const Graph& graph, const Op& op, const OpPlan& op_plan,
                           const Plan& plan) {
+  if (op.kind == OpKind::lstm || op.kind == OpKind::gru) {
+    if (!op_plan.wide) return {};
+    return "int8 weights: int16 activations have no kernel with 4 bits";
+  }
   if (op.kind != OpKind::conv2d && op.kind != OpKind::linear) {
     return "int8 weights: no kernels with 4 bits for this operator";
   }
@@ -54,6 +58,12 @@ bool has_weight_matrix(const Op& op) {
          category == ir::OpCategory::kLinear || category == ir::OpCategory::kRecurrent;
 }
 
+std::vector<size_t> float_weights(OpKind kind) {
+  if (kind == OpKind::lstm) return {3, 4};
+  if (kind == OpKind::gru) return {2, 3};
+  return {1};
+}
+
 std::set<ir::ValueId> int4_results(const Graph& graph, const Plan& plan,
                                    const QuantizeOptions& options) {
   std::set<ir::ValueId> results;
@@ -61,6 +71,20 @@ std::set<ir::ValueId> int4_results(const Graph& graph, const Plan& plan,
     if (obstacle(graph, op, plan.ops[i], plan).empty()) results.insert(op.output);
   });
   return results;
+}
+
+std::vector<size_t> int4_candidates(const Graph& graph, const Plan& plan,
+                                    const QuantizeOptions& options) {
+  std::vector<size_t> found;
+  if (!options.int4_candidates) return found;
+  const std::set<ir::ValueId> chosen = int4_results(graph, plan, options);
+  for (size_t i = 0; i < graph.ops().size(); ++i) {
+    const Op& op = graph.ops()[i];
+    if (plan.ops[i].role != Role::kLower || chosen.contains(op.output)) continue;
+    if (!has_weight_matrix(op) || !options.int4_candidates(graph, op)) continue;
+    if (obstacle(graph, op, plan.ops[i], plan).empty()) found.push_back(i);
+  }
+  return found;
 }
 
 void report_int4(const Graph& graph, const Plan& plan, const QuantizeOptions& options,
@@ -73,13 +97,14 @@ void report_int4(const Graph& graph, const Plan& plan, const QuantizeOptions& op
   });
   constexpr int64_t kScaleBytes = 5;  // multiplier and shift
   for (const Op& op : lowered.ops()) {
-    if (op.kind != OpKind::qconv2d && op.kind != OpKind::qlinear) continue;
-    if (op.get(ir::attr::weight_bits) != 4) continue;
-    const int64_t weights = lowered.type(op.inputs[1]).elements();
-    const int64_t scales = kScaleBytes * lowered.type(op.inputs[1]).shape[0];
+    if (!ir::has_int4_weights(op)) continue;
     ++report.int4_ops;
-    report.int4_bytes += (weights + 1) / 2 + scales;
-    report.int4_as_int8_bytes += weights + scales;
+    for (const size_t i : ir::weight_bits_operands(op.kind)) {
+      const int64_t weights = lowered.type(op.inputs[i]).elements();
+      const int64_t scales = kScaleBytes * lowered.type(op.inputs[i]).shape[0];
+      report.int4_bytes += (weights + 1) / 2 + scales;
+      report.int4_as_int8_bytes += weights + scales;
+    }
   }
 }
 

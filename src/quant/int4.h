@@ -3,6 +3,7 @@
 // with int8 activations have such a form.
 
 #include <set>
+#include <vector>
 
 #include "quant/plan.h"
 #include "quant/quantize.h"
@@ -12,10 +13,18 @@ namespace thimble::quant {
 /// Returns true for convolutions, linear and recurrent layers.
 [[nodiscard]] bool has_weight_matrix(const ir::Op& op);
 
+/// Returns the operands of a float operator that have its weights.
+[[nodiscard]] std::vector<size_t> float_weights(ir::OpKind kind);
+
 /// Returns the results of the operators with weights of 4 bits: those that QuantizeOptions::int4
 /// selects and that have such a form.
 [[nodiscard]] std::set<ir::ValueId> int4_results(const ir::Graph& graph, const Plan& plan,
                                                  const QuantizeOptions& options);
+
+/// Returns the indices of the operators that QuantizeOptions::int4_candidates selects, that have
+/// such a form and have weights of 8 bits.
+[[nodiscard]] std::vector<size_t> int4_candidates(const ir::Graph& graph, const Plan& plan,
+                                                  const QuantizeOptions& options);
 
 /// Sets the members of the report on weights of 4 bits.
 void report_int4(const ir::Graph& graph, const Plan& plan, const QuantizeOptions& options,

@@ -304,6 +304,42 @@ class Quantizer {
     report.largest_loss = largest_loss(trial.lowered, report);
   }
 
+  /// Measures each operator whose weights can have 4 bits, alone and with the nearest codes.
+  Status rank_int4(const Variant& trial, QuantReport& report) const {
+    const std::vector<size_t> candidates = int4_candidates(graph_, trial.plan, options_);
+    if (candidates.empty() || !samples_) return ok();
+    report_progress(options_.progress, "ranking weights of 4 bits");
+    const QualityRequest request{ranking_samples(candidates.size()), options_.threads};
+    const RealOutputs reference = float_outputs(graph_, *samples_, request);
+    const auto measured = [&](const LoweredGraph& lowered) {
+      return score_of(reference, integer_outputs(lowered.graph, *samples_, request));
+    };
+    const double before = sum_of(measured(trial.lowered).noise);
+    for (const size_t i : candidates) {
+      THIMBLE_CHECK(check_cancelled());
+      const Op& op = graph_.ops()[i];
+      Decisions decisions = trial.decisions;
+      decisions.int4.insert(op.output);
+      decisions.per_tensor.erase(i);
+      THIMBLE_TRY(const LoweredGraph lowered, lower(graph_, trial.plan, decisions, options_.io));
+      const Score score = measured(lowered);
+      Int4Candidate candidate;
+      candidate.output = graph_.value(op.output).name;
+      candidate.source = op.source;
+      for (const Counterpart& pair : lowered.counterparts) {
+        if (pair.real == trial.plan.ops[i].result)
+          candidate.integer = lowered.graph.value(pair.integer).name;
+      }
+      for (const size_t operand : float_weights(op.kind)) {
+        candidate.weights += graph_.type(op.inputs[operand]).elements();
+      }
+      candidate.sqnr_db = *std::ranges::min_element(score.db);
+      candidate.noise = std::max(0.0, sum_of(score.noise) - before);
+      report.int4_candidates.push_back(std::move(candidate));
+    }
+    return ok();
+  }
+
   /// Rounds weights together (adaptive_rounding.h) and corrects the last biases (output_bias.h), if
   /// that increases the SQNR on the samples that were held back.
   Status adapt(Variant& trial, QuantReport& report) const {
@@ -368,6 +404,20 @@ class Quantizer {
     const double most = kWork[static_cast<size_t>(options_.effort)] / (kRuns * work);
     if (share < kFewest || most < static_cast<double>(kFewest)) return 0;
     return most < static_cast<double>(share) ? static_cast<int64_t>(most) : share;
+  }
+
+  static double sum_of(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0);
+  }
+
+  /// Number of samples that rank operators: 2 to 16, fewer for large networks and many operators.
+  [[nodiscard]] int64_t ranking_samples(size_t operators) const {
+    constexpr double kWork = 2e10;  // multiply-accumulates
+    constexpr double kFewest = 2, kMost = 16;
+    double work = 1;
+    for (const Op& op : graph_.ops()) work += static_cast<double>(ir::macs_or_elements(graph_, op));
+    const double wanted = kWork / (work * static_cast<double>(operators));
+    return std::min(samples_->count(), static_cast<int64_t>(std::clamp(wanted, kFewest, kMost)));
   }
 
   /// Number of samples, with those that are held back, that determine the corrections of biases.
@@ -562,6 +612,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
                                         wide_ops, trial));
   }
   THIMBLE_CHECK(quantizer.simplify(trial, report));
+  if (options.int4_candidates) THIMBLE_CHECK(quantizer.rank_int4(trial, report));
   THIMBLE_CHECK(quantizer.adapt(trial, report));
   quantizer.decide(trial);
   quantizer.measure(trial, report);

@@ -110,14 +110,14 @@ inline constexpr int kDefaultEffort = 1, kEffortMax = 3;
 struct QuantizeOptions {
   IoTypes io;
   Observer observer = kDefaultObserver;
-  bool equalize = false;        // equalizes channel magnitudes (equalize.h)
-  bool tune = false;            // tries equalization and other observers, keeps gains (tune.h)
+  bool equalize = false;  // equalizes channel magnitudes (equalize.h)
+  bool tune = false;      // tries equalization and other observers, keeps gains (tune.h)
   /// 0: weights have the nearest codes. 1 to 3: they are rounded together (adaptive_rounding.h),
   /// and observers are compared (choose_observer), each level with more work at most.
   int effort = 0;
   bool choose_observer = false;  // replaces `observer` by a better one (tune.h)
-  int threads = 0;              // 0: hardware threads, at most 8; does not change the result
-  int64_t quality_samples = 8;  // number of samples for the SQNR of the report; 0: no SQNR
+  int threads = 0;               // 0: hardware threads, at most 8; does not change the result
+  int64_t quality_samples = 8;   // number of samples for the SQNR of the report; 0: no SQNR
   /// Requantization rounds once instead of twice, as in PyTorch, for operators with both forms.
   /// Kernels round twice; this option is for comparisons only.
   bool single_rounding = false;
@@ -130,6 +130,8 @@ struct QuantizeOptions {
   /// Selects operators of the prepared graph whose weights get 4 bits; empty: none. Operators
   /// without such a form keep 8 bits, and are reported.
   std::function<bool(const ir::Graph&, const ir::Op&)> int4;
+  /// Selects operators that report.int4_candidates has; empty: none. Requires calibration data.
+  std::function<bool(const ir::Graph&, const ir::Op&)> int4_candidates;
   ProgressFunction progress;  // may be empty
   /// Promotes the fewest further operators to 16-bit activations that reach the goal.
   std::optional<AccuracyGoal> goal;
@@ -151,6 +153,24 @@ struct WidthNote {
   std::string name;  // name of its result
   ir::Source source;
   std::string reason;
+};
+
+/// An operator whose weights have 8 bits and can have 4, and what the outputs lose by it.
+struct Int4Candidate {
+  std::string output;   // name of its result in the prepared graph
+  std::string integer;  // name of its result in the integer graph
+  ir::Source source;
+  int64_t weights = 0;  // number of weights
+  double sqnr_db = 0;   // of the worst output, if only its weights have 4 bits
+  double noise = 0;     // that is added to the outputs then, relative to their signals, summed
+};
+
+/// Result of the choice of weights with 4 bits within a limit of flash (driver/int4_choice.h).
+struct Int4Choice {
+  int64_t limit_bytes = 0, int8_bytes = 0, bytes = 0;  // flash: allowed; with int8; of the result
+  std::vector<double> int8_sqnr_db;                    // by output; empty if it was not measured
+  std::vector<Int4Candidate> chosen;                   // in execution order
+  int64_t candidates = 0;
 };
 
 /// Result of the search for an accuracy goal.
@@ -196,15 +216,17 @@ struct QuantReport {
   int per_tensor_linears = 0;        // number of linears with one multiplier
   int wide_ops = 0;                  // operators of the integer graph with 16-bit results
   std::vector<WidthNote> kept_int8;  // remained int8 although 16 bits were requested
-  std::vector<WidthNote> kept_int8_weights;  // although 4 bits were requested
-  int int4_ops = 0;                          // operators with weights of 4 bits
+  std::vector<WidthNote> kept_int8_weights;    // although 4 bits were requested
+  std::vector<Int4Candidate> int4_candidates;  // in execution order
+  std::optional<Int4Choice> int4_choice;
+  int int4_ops = 0;        // operators with weights of 4 bits
   int64_t int4_bytes = 0;  // of their weights and scales (a multiplier and shift per channel)
   int64_t int4_as_int8_bytes = 0;   // the same with weights of 8 bits
   int64_t macs_without_effect = 0;  // of channels that passes::remove_channels removed
   std::optional<GoalReport> goal;
   /// Index into ops: the operator that adds the largest noise, relative to its result.
   std::optional<size_t> largest_loss;
-  std::optional<RoundingReport> rounding;        // if it increased the SQNR
+  std::optional<RoundingReport> rounding;         // if it increased the SQNR
   std::optional<ObserverChoice> observer_choice;  // if another observer is better
   std::vector<Trial> trials;  // trials of QuantizeOptions::tune, in execution order
 };

@@ -73,30 +73,6 @@ int8_t weight_code(float weight, double scale, const CodeRange& range) {
   return static_cast<int8_t>(std::clamp(code, range.min, range.max));
 }
 
-/// Returns the scale with the least squared error of codes with 4 bits, at least `finest`. Few
-/// codes represent most weights better if the largest weights are clipped: for normally distributed
-/// weights the best range ends at about 2.5 standard deviations.
-double int4_scale(std::span<const float> w, double finest) {
-  constexpr int kTrials = 80;  // the coarsest scale times 1, 0.99, ...
-  const CodeRange range = code_range(4);
-  const double coarsest = largest(w) / range.max;
-  double best = std::max(as_float(coarsest), finest);
-  double best_error = std::numeric_limits<double>::infinity();
-  for (int trial = 0; trial < kTrials; ++trial) {
-    const double scale = as_float(coarsest * (1 - 0.01 * trial));
-    if (scale < finest) break;
-    double error = 0;
-    for (const float weight : w) {
-      const double difference = weight_code(weight, scale, range) * scale - double{weight};
-      error += difference * difference;
-    }
-    if (error >= best_error) continue;
-    best_error = error;
-    best = scale;
-  }
-  return best;
-}
-
 /// Returns the mean error of output channel `o` that is caused by rounding the weights.
 double mean_shift(const WeightRequest& request, size_t o, std::span<const float> w,
                   std::span<const int8_t> codes, double scale) {
@@ -186,6 +162,27 @@ double bias_code(const WeightRequest& request, const QuantizedConstant* bias, si
 
 }  // namespace
 
+double int4_weight_scale(std::span<const float> w, double finest) {
+  constexpr int kTrials = 80;  // the coarsest scale times 1, 0.99, ...
+  const CodeRange range = code_range(4);
+  const double coarsest = largest(w) / range.max;
+  double best = std::max(as_float(coarsest), finest);
+  double best_error = std::numeric_limits<double>::infinity();
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const double scale = as_float(coarsest * (1 - 0.01 * trial));
+    if (scale < finest) break;
+    double error = 0;
+    for (const float weight : w) {
+      const double difference = weight_code(weight, scale, range) * scale - double{weight};
+      error += difference * difference;
+    }
+    if (error >= best_error) continue;
+    best_error = error;
+    best = scale;
+  }
+  return best;
+}
+
 CodeRange code_range(int bits) {
   return bits == 4 ? CodeRange{-8, 7} : CodeRange{-kWeightCodeMax, kWeightCodeMax};
 }
@@ -202,7 +199,8 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
     const float add = request.bias == nullptr ? 0.0F : request.bias->data<float>()[c];
     all.push_back({w.data<float>().subspan(c * terms, terms), static_cast<double>(add)});
     result.scale.push_back(weight_scale(all.back(), request.x));
-    if (request.bits == 4) result.scale.back() = int4_scale(all.back().w, result.scale.back());
+    if (request.bits == 4)
+      result.scale.back() = int4_weight_scale(all.back().w, result.scale.back());
   }
   if (!request.per_channel) result.scale = {joint_scale(result.scale, all)};
   const ir::Shape per_scale = {static_cast<int64_t>(result.scale.size())};

@@ -90,8 +90,15 @@ void IntegerGraphGenerator::recurrent(OpKind kind, ValueId x) {
     if (cell) attrs.set(ir::attr::y_zp, code());
     if (cell) put(ir::attr::y_multiplier, std::ldexp(50.0, static_cast<int>(-bits)));
   }
-  operands.push_back(codes({rows, inputs}));
-  operands.push_back(codes({rows, hidden}));
+  const bool int4 = kind != OpKind::qrnn && random_.chance(50);
+  if (int4) attrs.set(ir::attr::weight_bits, int64_t{4});
+  for (const int64_t terms : {inputs, hidden}) {
+    ir::Tensor w = random_tensor(random_, ir::DType::kI8, {rows, terms});
+    for (int8_t& weight : w.data<int8_t>()) {
+      if (int4) weight = static_cast<int8_t>(weight >> 4);
+    }
+    operands.push_back(int4 ? constant(std::move(w)) : codes({rows, terms}));
+  }
   for (int i = 0; i < (kind == OpKind::qgru ? 2 : 1); ++i) {
     operands.push_back(constant(small_i32(rows)));
   }

@@ -1,9 +1,9 @@
 """Weights of 4 bits: one result on host, evaluator and emulated boards; sizes, accuracy and cycles.
 
-usage: int4_test.py THIMBLE REPO table|boards [--bless]
+usage: int4_test.py THIMBLE REPO table|auto|boards [--bless]
 
-Compares the numbers of docs/quantization.md with the measured ones; --bless writes them. `boards`: cycles of one
-inference under QEMU, modelled from counted instructions.
+Compares the numbers of docs/quantization.md with the measured ones; --bless writes them. `auto`: --weights auto, and
+weights that PyTorch quantized to 4 bits. `boards`: cycles of one inference under QEMU, modelled from counted instructions.
 """
 
 import json
@@ -16,8 +16,12 @@ import zipfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from network_test import thimble
 
-NETWORKS = ("dscnn_kws", "mobilenet_v1_vww", "deit_tiny_like")
+NETWORKS = ("dscnn_kws", "mobilenet_v1_vww", "lstm_classifier", "gru_classifier", "deit_tiny_like")
 CORES = ("cortex-m4", "cortex-m33", "cortex-m55")
+BYTES_MAX = {"gru_classifier": 0.62}  # its rows have 10 and 24 weights, and each a scale
+BYTES_MAX_OTHERS = 0.55
+ACCURACY_LOSS_MAX = 0.01
+CYCLES_MAX = {"cortex-m4": 1.15, "cortex-m33": 1.15, "cortex-m55": 1.25}
 
 
 def fail(text):
@@ -39,8 +43,10 @@ def measure(program, models, scratch, name):
         compared = thimble(program, "compare", model / f"{name}.pt2", out, "--data", model / "test.npz")
         results[weights] = (report, compared, out.stat().st_size)
     int4 = results["int4"][0]["int4_weights"]
-    if int4["ops"] == 0 or int4["bytes"] > 0.55 * int4["as_int8_bytes"]:
+    if int4["ops"] == 0 or int4["bytes"] > BYTES_MAX.get(name, BYTES_MAX_OTHERS) * int4["as_int8_bytes"]:
         fail(f"{name}: {int4}")
+    if results["int4"][1]["accuracy"] < results["int8"][1]["accuracy"] - ACCURACY_LOSS_MAX:
+        fail(f"{name}: accuracy {results['int4'][1]['accuracy']}, {results['int8'][1]['accuracy']} with int8")
     if name == "dscnn_kws":
         reasons = int4["kept_int8"]
         if len(reasons) != 4 or any("groups" not in reason["reason"] for reason in reasons):
@@ -60,14 +66,14 @@ def first_sample(model, scratch):
     return scratch / name
 
 
-def cycles_on_boards(program, models, scratch):
+def cycles_on_boards(program, models, scratch, name):
     """Returns the cycles of int4 relative to int8 by core. Host, evaluator and board must agree."""
-    model = models / "dscnn_kws"
+    model = models / name
     ratios = []
     for core in CORES:
         cycles = {}
         for weights in ("int8", "int4"):
-            out = scratch / f"{core}-{weights}.pte"
+            out = scratch / f"{name}-{core}-{weights}.pte"
             build(program, model, core, out, "--weights", weights)
             sample = first_sample(model, scratch)
             board = thimble(program, "run", out, "--input", sample, "--on", "qemu", "--profile")
@@ -77,13 +83,87 @@ def cycles_on_boards(program, models, scratch):
             for place in ("host", "eval"):
                 ran = thimble(program, "run", out, "--input", sample, "--on", place)
                 if ran["outputs"][0]["sha256"] != board["outputs"][0]["sha256"]:
-                    fail(f"{core}: {place} and board differ")
-        ratios.append((core, cycles["int4"] / cycles["int8"]))
-    limits = {"cortex-m4": 1.15, "cortex-m33": 1.15, "cortex-m55": 1.25}
-    for core, ratio in ratios:
-        if ratio > limits[core]:
-            fail(f"{core}: {ratio:.3f} times the cycles of int8 weights")
-    return ratios
+                    fail(f"{name} on {core}: {place} and board differ")
+        ratios.append(cycles["int4"] / cycles["int8"])
+        if ratios[-1] > CYCLES_MAX[core]:
+            fail(f"{name} on {core}: {ratios[-1]:.3f} times the cycles of int8 weights")
+    return "| {} | {} |".format(name, " | ".join(f"{ratio:.2f}" for ratio in ratios))
+
+
+def refused(program, model, code, words, out, *options):
+    command = [program, "compile", model / f"{model.name}.pt2", "--target", "cortex-m4", "--calibrate",
+               model / "calibrate.npz", "-o", out, *options]
+    ran = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if ran.returncode != code or words not in ran.stderr or out.exists():
+        fail(f"{options}: exit {ran.returncode}, {ran.stderr}")
+
+
+def check_auto(program, models, scratch):
+    """--weights auto: within the limit, with fewer operators than int4 if that is sufficient, or a refusal."""
+    model = models / "dscnn_kws"
+
+    def compiled(weights):
+        out = scratch / "auto.pte"
+        command = ["compile", model / f"{model.name}.pt2", "--target", "cortex-m4", "--calibrate", model / "calibrate.npz",
+                   "-o", out, "--weights", weights]
+        return thimble(program, *command), out.read_bytes()
+
+    def flash_of(report):
+        return next(memory["bytes_used"] for memory in report["memories"] if memory["name"] == "flash")
+
+    int8, int4 = compiled("int8")[0], compiled("int4")[0]
+    above, below = flash_of(int8), flash_of(int4)
+    report, data = compiled(f"auto:flash={above}")
+    if report["int4_choice"]["ops"] or data != compiled("int8")[1]:
+        fail(f"auto within the flash of int8: {report['int4_choice']}")
+    middle = (3 * above + below) // 4
+    report, data = compiled(f"auto:flash={middle}")
+    choice = report["int4_choice"]
+    if not below <= flash_of(report) <= middle or choice["flash"] != flash_of(report) or choice["flash_int8"] != above:
+        fail(f"auto, limit {middle}: {choice}, flash {flash_of(report)}")
+    if not 0 < len(choice["ops"]) < int4["int4_weights"]["ops"] or len(choice["ops"]) != report["int4_weights"]["ops"]:
+        fail(f"auto, limit {middle}: {choice}, {report['int4_weights']}")
+    if report["sqnr_db"][0] <= int4["sqnr_db"][0]:
+        fail(f"auto, limit {middle}: {report['sqnr_db']} dB, with int4 everywhere {int4['sqnr_db']}")
+    if compiled(f"auto:flash={middle}")[1] != data:
+        fail("auto: two runs differ")
+    tightest = compiled(f"auto:flash={below}")[0]
+    if flash_of(tightest) > below:
+        fail(f"auto, limit {below}: {tightest['int4_choice']}")
+    out = scratch / "refused.pte"
+    refused(program, model, 1, f"{below:,} B of flash are needed at least", out, "--weights", f"auto:flash={below - 1}")
+    refused(program, model, 2, "auto:flash=SIZE expected", out, "--weights", "auto:flash=many")
+    refused(program, model, 1, "ExecuTorch has no kernels", out, "--weights", "auto:flash=40K", "--compat", "executorch")
+    # An operator with a requested precision is no candidate.
+    kept = compiled_with(program, model, scratch, "--weights", f"auto:flash={middle}", "--quant", "linear=int8")
+    if any(op["name"].startswith("linear") for op in kept["int4_choice"]["ops"]):
+        fail(f"--quant linear=int8: {kept['int4_choice']}")
+
+
+def compiled_with(program, model, scratch, *options):
+    return thimble(program, "compile", model / f"{model.name}.pt2", "--target", "cortex-m4", "--calibrate",
+                   model / "calibrate.npz", "-o", scratch / "other.pte", *options)
+
+
+def check_quantized_by_pytorch(program, data, scratch):
+    """Graphs of PT2E with weights in [-8, 7]: stored in 4 bits, and the result is that of the same weights in 8 bits."""
+    for name in ("q_xnnpack_int4_image", "q_xnnpack_int4_qat_image"):
+        with zipfile.ZipFile(data / f"{name}.npz") as archive:
+            sample = next(each for each in archive.namelist() if each.startswith(("x", "in", "arg")))
+            archive.extract(sample, scratch)
+        for core in ("cortex-m0plus", "cortex-m4", "cortex-m55"):
+            digests, sizes = {}, {}
+            for weights in ("int8", "int4"):
+                out = scratch / f"{name}-{weights}.pte"
+                report = thimble(program, "compile", data / f"{name}.pt2", "--target", core, "-o", out, "--weights", weights)
+                for place in ("host", "eval"):
+                    ran = thimble(program, "run", out, "--input", scratch / sample, "--on", place)
+                    digests[weights, place] = ran["outputs"][0]["sha256"]
+                sizes[weights] = out.stat().st_size
+            if len(set(digests.values())) != 1 or sizes["int4"] >= sizes["int8"]:
+                fail(f"{name} on {core}: {digests}, {sizes}")
+            if report["int4_weights"]["ops"] != 2 or len(report["int4_weights"]["kept_int8"]) != 1:
+                fail(f"{name} on {core}: {report['int4_weights']}")
 
 
 def check_refusals(program, models, scratch):
@@ -121,10 +201,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
         if part == "boards":
-            ratios = cycles_on_boards(program, models, scratch)
-            text = ", ".join(f"{ratio:.2f} on {core}" for core, ratio in ratios)
-            compare_text(document, "int4 cycles",
-                         f"Cycles of int4 relative to int8 for dscnn_kws, one inference: {text}.\n", bless)
+            rows = [cycles_on_boards(program, models, scratch, name) for name in NETWORKS]
+            compare_text(document, "int4 cycles", "\n".join((
+                "| network | " + " | ".join(CORES) + " |", "|---|" + "--:|" * len(CORES), *rows)) + "\n", bless)
+            return
+        if part == "auto":
+            check_auto(program, models, scratch)
+            check_quantized_by_pytorch(program, repo / "tests/data/pt2", scratch)
             return
         check_refusals(program, models, scratch)
         rows = [measure(program, models, scratch, name) for name in NETWORKS]

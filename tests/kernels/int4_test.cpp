@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "abi/int4.h"
 #include "abi/pte_ops.h"
 #include "tests/kernels/int4_case.h"
 #include "tests/kernels/reference.h"
+#include "tests/kernels/samples.h"
 
 namespace thimble::kernels::test {
 namespace {
@@ -70,6 +73,53 @@ TEST(Int4, BytesStoreAllPairs) {
       EXPECT_EQ(abi::int4_offset_low(offset), low);
       EXPECT_EQ(abi::int4_high(offset), high);
       EXPECT_EQ(static_cast<int8_t>(offset), 16 * high + low + 8);
+    }
+  }
+}
+
+/// Returns the call of the same layer with weights of 8 bits. A layer without 16-bit values: the
+/// kernel with 8 bits is compared with the reference evaluator.
+Invocation with_int8_weights(Invocation& call, bool lstm) {
+  const size_t w_ih = lstm ? 3 : 2, shift = 7;
+  const int32_t rows = (lstm ? 4 : 3) * call.out().sizes[2];
+  Invocation wide(lstm ? PteOp::thimble_lstm : PteOp::thimble_gru);
+  for (size_t i = 0; i + 1 < call.values.size(); ++i) {
+    Value& from = call.value(i);
+    Value to = make(from.dtype, from.sizes);
+    std::memcpy(to.data.get(), from.data.get(), from.bytes);
+    to.constant = from.constant;
+    if (i == w_ih || i == w_ih + 1) {
+      const int32_t terms = from.sizes[1];
+      to = make(DType::kI8, {rows, terms});
+      for (int32_t k = 0; k < rows * terms; ++k) {
+        const int32_t row = k / terms;
+        const uint8_t pair = from.as<uint8_t>()[row / 2 * terms + k % terms];
+        const int32_t weight = row % 2 == 0 ? (pair & 15) - 8 : static_cast<int8_t>(pair) >> 4;
+        to.as<int8_t>()[k] = static_cast<int8_t>(weight);
+      }
+    } else if (i == shift) {
+      to = make(DType::kI32, from.sizes);
+      for (int32_t k = 0; k < to.count(); ++k) to.as<int32_t>()[k] = from.as<int8_t>()[k];
+      to.constant = true;
+    }
+    wide.add(std::move(to));
+  }
+  wide.add(make(call.out().dtype, call.out().sizes));
+  return wide;
+}
+
+TEST(Int4, RecurrentLayersEqualThoseWithInt8Weights) {
+  for (const PteOp op : {PteOp::thimble_gru_int4, PteOp::thimble_lstm_int4}) {
+    for (uint32_t seed = 0; seed < 200; ++seed) {
+      Random random(seed);
+      Invocation call = sample(op, random);
+      Invocation wide = with_int8_weights(call, op == PteOp::thimble_lstm_int4);
+      ASSERT_NO_FATAL_FAILURE(call.run());
+      ASSERT_NO_FATAL_FAILURE(wide.run());
+      ASSERT_EQ(call.out().bytes, wide.out().bytes);
+      ASSERT_EQ(std::memcmp(call.out().data.get(), wide.out().data.get(), call.out().bytes), 0)
+          << call.kernel->name << ", seed " << seed;
+      call.record_equal();
     }
   }
 }

@@ -210,6 +210,15 @@ Value multipliers(Random& random, int32_t entries, bool shifts) {
   return value;
 }
 
+Value int8_shifts(Random& random, int32_t entries) {
+  Value value = make(DType::kI8, {2, entries});
+  for (int32_t i = 0; i < 2 * entries; ++i) {
+    value.as<int8_t>()[i] = static_cast<int8_t>(shift(random));
+  }
+  value.constant = true;
+  return value;
+}
+
 Value random_values(Random& random, DType dtype, Sizes sizes) {
   Value value = make(dtype, std::move(sizes));
   value.fill(random);
@@ -282,8 +291,9 @@ Invocation flip_sign(Random& random) {
 }
 
 Invocation recurrent(PteOp op, Random& random) {
-  const bool lstm = op == PteOp::thimble_lstm;
-  const bool gru = op == PteOp::thimble_gru;
+  const bool int4 = op == PteOp::thimble_lstm_int4 || op == PteOp::thimble_gru_int4;
+  const bool lstm = op == PteOp::thimble_lstm || op == PteOp::thimble_lstm_int4;
+  const bool gru = op == PteOp::thimble_gru || op == PteOp::thimble_gru_int4;
   const int32_t gates = lstm ? 4 : gru ? 3 : 1;
   const int32_t lanes = lstm || gru ? 5 : 1;
   const int32_t steps = uniform(random, 1, 4), batch = uniform(random, 1, 2);
@@ -292,17 +302,24 @@ Invocation recurrent(PteOp op, Random& random) {
   const int32_t cell = lstm ? uniform(random, 0, 2) : 0;
   const Sizes state = {1, batch, hidden};
   Invocation call(op);
-  const bool wide = random() % 2 == 0;
+  const bool wide = random() % 2 == 0 && !int4;
   const DType code = wide ? DType::kI16 : DType::kI8;
   call.add(random_values(random, code, {steps, batch, inputs}));
   call.add(random_values(random, code, state));
   if (lstm) {
     call.add(random_values(random, random() % 2 == 0 ? DType::kI8 : DType::kI16, state));
   }
-  call.add(random_codes(random, {rows, inputs})).add(random_codes(random, {rows, hidden}));
+  if (int4) {
+    const int32_t pairs = (rows + 1) / 2;
+    call.add(random_values(random, DType::kU8, {pairs, inputs}));
+    call.add(random_values(random, DType::kU8, {pairs, hidden}));
+  } else {
+    call.add(random_codes(random, {rows, inputs})).add(random_codes(random, {rows, hidden}));
+  }
   for (int i = 0; i < (gru ? 2 : 1); ++i) call.add(random_values(random, DType::kI32, {rows}));
   const int32_t entries = random() % 2 == 0 ? gates : rows;
-  call.add(multipliers(random, entries, false)).add(multipliers(random, entries, true));
+  call.add(multipliers(random, entries, false));
+  call.add(int4 ? int8_shifts(random, entries) : multipliers(random, entries, true));
   call.add(random_values(random, DType::kI16, {513}));
   const int32_t reverse = uniform(random, 0, 1), bits = uniform(random, 0, 15);
   const int32_t x_zp = wide ? 0 : -5, h_zp = wide ? 0 : 7, h_shift = wide ? -14 : -20;
@@ -506,7 +523,9 @@ Invocation direct_sample(PteOp op, Random& random) {
     case PteOp::thimble_where:
       return choice(op, random);
     case PteOp::thimble_gru:
+    case PteOp::thimble_gru_int4:
     case PteOp::thimble_lstm:
+    case PteOp::thimble_lstm_int4:
     case PteOp::thimble_rnn:
       return recurrent(op, random);
     case PteOp::thimble_int_cast:

@@ -1,6 +1,7 @@
-// Packed forms of convolutions and linear layers whose weights have 4 bits (attribute weight_bits):
-// the forms of Helium, of the DSP extension and of cores without either, with half of the bytes.
-// Depthwise convolutions and groups have no such form; the forms with 8 bits store their weights.
+// Packed forms of operators whose weights have 4 bits (attribute weight_bits). Convolutions and
+// linear layers: the forms of Helium, of the DSP extension and of cores without either, with half
+// of the bytes. Recurrent layers: one form for all cores. Depthwise convolutions and groups have no
+// such form; the forms with 8 bits store their weights.
 
 #include <algorithm>
 
@@ -13,17 +14,19 @@
 #include "abi/params/linear.h"
 #include "abi/params/window.h"
 #include "abi/pte_ops.h"
+#include "engine/direct.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/packed.h"
 #include "engines/cortex_m/compiler/packed_filters.h"
+#include "ir/op_traits.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
 
 using abi::PteOp;
 
-bool has_int4_weights(const ir::Op& op) {
-  if (op.get(ir::attr::weight_bits) != 4) return false;
+bool has_form(const ir::Op& op) {
+  if (!ir::has_int4_weights(op)) return false;
   return op.kind != ir::OpKind::qconv2d || op.get(ir::attr::groups) == 1;
 }
 
@@ -143,10 +146,62 @@ std::optional<KernelCall> linear_call(const ir::Op& op, PteOp pte_op,
   return call;
 }
 
+/// The weights of a recurrent layer (abi/int4.h).
+Constant pack_row_pairs(const ir::Tensor& w) {
+  const auto rows = static_cast<size_t>(w.shape[0]), terms = static_cast<size_t>(w.shape[1]);
+  const auto codes = w.data<int8_t>();
+  const auto pairs = static_cast<size_t>(abi::int4_row_pairs(w.shape[0]));
+  Bytes bytes;
+  for (size_t pair = 0; pair < pairs; ++pair) {
+    for (size_t k = 0; k < terms; ++k) {
+      const size_t low = 2 * pair * terms + k;
+      const int32_t high = 2 * pair + 1 < rows ? codes[low + terms] : 0;
+      bytes.push_back(static_cast<std::byte>(abi::int4_offset_pair(codes[low], high)));
+    }
+  }
+  return {std::make_shared<const Bytes>(std::move(bytes)),
+          ir::DType::kU8,
+          {static_cast<int64_t>(pairs), w.shape[1]},
+          {}};
+}
+
+Constant narrow_shifts(const ir::Tensor& shift) {
+  Bytes bytes;
+  for (const int32_t value : shift.data<int32_t>()) {
+    bytes.push_back(static_cast<std::byte>(static_cast<int8_t>(value)));
+  }
+  return {std::make_shared<const Bytes>(std::move(bytes)), ir::DType::kI8, shift.shape, {}};
+}
+
 }  // namespace
 
+std::optional<KernelCall> int4_recurrent(const ir::Graph& graph, const ir::Op& op) {
+  if (!has_form(op)) return {};
+  Result<Bytes> params = direct_params(*direct_op(op.kind), op);
+  if (!params) return {};  // the general call reports the error
+  const auto weights = ir::weight_bits_operands(op.kind);
+  const size_t shift = op.inputs.size() - 2;
+  KernelCall call;
+  call.op = op.kind == ir::OpKind::qlstm ? PteOp::thimble_lstm_int4 : PteOp::thimble_gru_int4;
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    const auto& constant = graph.value(op.inputs[i]).constant;
+    if (std::ranges::count(weights, i) != 0) {
+      call.arguments.emplace_back(pack_row_pairs(*constant));
+    } else if (i == shift) {
+      call.arguments.emplace_back(narrow_shifts(*constant));
+    } else {
+      call.arguments.emplace_back(ValueRef{op.inputs[i]});
+    }
+  }
+  const auto size = static_cast<int64_t>(params->size());
+  call.arguments.emplace_back(
+      Constant{std::make_shared<const Bytes>(std::move(*params)), ir::DType::kU8, {size}, {}});
+  call.arguments.emplace_back(Scratch{direct_scratch_bytes(graph, op)});
+  return call;
+}
+
 std::optional<KernelCall> int4_mve_conv2d(const ir::Graph& graph, const ir::Op& op) {
-  if (!has_int4_weights(op)) return {};
+  if (!has_form(op)) return {};
   const std::optional<abi::WindowGeometry> g = window_geometry(graph, op);
   if (!g) return {};
   const std::vector<Filter> all = filters(graph, op);
@@ -157,7 +212,7 @@ std::optional<KernelCall> int4_mve_conv2d(const ir::Graph& graph, const ir::Op& 
 }
 
 std::optional<KernelCall> int4_mve_linear(const ir::Graph& graph, const ir::Op& op) {
-  if (!has_int4_weights(op)) return {};
+  if (!has_form(op)) return {};
   const std::optional<abi::LinearGeometry> g = linear_geometry(graph, op);
   if (!g) return {};
   const std::vector<Filter> all = filters(graph, op);
@@ -166,7 +221,7 @@ std::optional<KernelCall> int4_mve_linear(const ir::Graph& graph, const ir::Op& 
 }
 
 std::optional<KernelCall> int4_dsp_conv2d(const ir::Graph& graph, const ir::Op& op) {
-  if (!has_int4_weights(op)) return {};
+  if (!has_form(op)) return {};
   const std::optional<abi::WindowGeometry> g = window_geometry(graph, op);
   if (!g) return {};
   const std::vector<Filter> all = filters(graph, op);
@@ -176,7 +231,7 @@ std::optional<KernelCall> int4_dsp_conv2d(const ir::Graph& graph, const ir::Op& 
 }
 
 std::optional<KernelCall> int4_dsp_linear(const ir::Graph& graph, const ir::Op& op) {
-  if (!has_int4_weights(op)) return {};
+  if (!has_form(op)) return {};
   const std::optional<abi::LinearGeometry> g = linear_geometry(graph, op);
   if (!g || g->in_features % 4 != 0) return {};
   const std::vector<Filter> all = filters(graph, op);
@@ -185,7 +240,7 @@ std::optional<KernelCall> int4_dsp_linear(const ir::Graph& graph, const ir::Op& 
 }
 
 std::optional<KernelCall> int4_scalar_conv2d(const ir::Graph& graph, const ir::Op& op) {
-  if (!has_int4_weights(op)) return {};
+  if (!has_form(op)) return {};
   const std::optional<abi::WindowGeometry> g = window_geometry(graph, op);
   if (!g) return {};
   const std::vector<Filter> all = filters(graph, op);
@@ -196,7 +251,7 @@ std::optional<KernelCall> int4_scalar_conv2d(const ir::Graph& graph, const ir::O
 }
 
 std::optional<KernelCall> int4_scalar_linear(const ir::Graph& graph, const ir::Op& op) {
-  if (!has_int4_weights(op)) return {};
+  if (!has_form(op)) return {};
   const std::optional<abi::LinearGeometry> g = linear_geometry(graph, op);
   if (!g) return {};
   const std::vector<Filter> all = filters(graph, op);

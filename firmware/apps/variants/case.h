@@ -109,6 +109,6 @@ class Case {
 #undef THIMBLE_CASES
 
 /// The loops of kernels/portable/dot.h, and their formula.
-extern const kernels::Kernel dot_loops, dot_formula;
+extern const kernels::Kernel dot_loops, dot_formula, dot_int4_loops, dot_int4_formula;
 
 }  // namespace thimble::firmware

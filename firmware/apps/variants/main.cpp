@@ -220,6 +220,7 @@ constexpr Variant kVariants[] = {
 #include "kernels/kernels.def"
 #undef THIMBLE_KERNEL
     {"loops", "dot", &dot_loops, &dot_formula},
+    {"loops", "dot_int4", &dot_int4_loops, &dot_int4_formula},
 };
 
 /// The cases of an operator; each depends on its index only.

@@ -1,9 +1,11 @@
-// Cases of gru and lstm: int8 and int16, with a scale per row or per gate.
+// Cases of gru and lstm: int8 and int16, with a scale per row or per gate; int8 with weights of 4
+// bits.
 
 #include "abi/params/recurrent.h"
 
 #include <cstring>
 
+#include "abi/int4.h"
 #include "firmware/apps/variants/case.h"
 #include "kernels/args/recurrent.h"
 
@@ -14,15 +16,20 @@ using kernels::DType;
 
 struct Layer {
   int32_t steps, batch, inputs, hidden, gates;
-  bool wide;
+  bool wide, int4;
 
   int32_t rows() const { return gates * hidden; }
   DType dtype() const { return wide ? DType::kI16 : DType::kI8; }
 };
 
-Layer layer_of(Case& c, uint32_t index, int32_t gates) {
-  return {c.uniform(1, 3),  c.uniform(1, 2), c.uniform(1, 40),
-          c.uniform(1, 40), gates,           index % 8 == 0};
+Layer layer_of(Case& c, uint32_t index, int32_t gates, bool int4) {
+  return {c.uniform(1, 3),
+          c.uniform(1, 2),
+          c.uniform(1, 40),
+          c.uniform(1, 40),
+          gates,
+          index % 8 == 0 && !int4,
+          int4};
 }
 
 void add_activations(Case& c, const Layer& layer, int32_t a, int32_t b, int32_t last) {
@@ -32,9 +39,11 @@ void add_activations(Case& c, const Layer& layer, int32_t a, int32_t b, int32_t 
 }
 
 void add_weights(Case& c, const Layer& layer, int32_t columns) {
-  c.input<int8_t>(layer.rows() * columns);
-  const int32_t sizes[] = {layer.rows(), columns};
-  c.shape(DType::kI8, sizes, 2);
+  const int32_t rows =
+      layer.int4 ? static_cast<int32_t>(abi::int4_row_pairs(layer.rows())) : layer.rows();
+  c.input<int8_t>(rows * columns);
+  const int32_t sizes[] = {rows, columns};
+  c.shape(layer.int4 ? DType::kU8 : DType::kI8, sizes, 2);
 }
 
 /// Biases, scales and the table of tanh.
@@ -51,10 +60,15 @@ void add_constants(Case& c, const Layer& layer, int32_t biases) {
   for (int32_t k = 0; k < entries; ++k) mult[k] = c.uniform(1 << 30, INT32_MAX);
   c.shape(DType::kI32, sizes, 2);
   c.constant();
-  auto* const shift = c.input<int32_t>(entries);
   const int32_t least = layer.wide ? -14 : -6, most = layer.wide ? -6 : 2;
-  for (int32_t k = 0; k < entries; ++k) shift[k] = c.uniform(least, most);
-  c.shape(DType::kI32, sizes, 2);
+  if (layer.int4) {
+    auto* const shift = c.input<int8_t>(entries);
+    for (int32_t k = 0; k < entries; ++k) shift[k] = static_cast<int8_t>(c.uniform(least, most));
+  } else {
+    auto* const shift = c.input<int32_t>(entries);
+    for (int32_t k = 0; k < entries; ++k) shift[k] = c.uniform(least, most);
+  }
+  c.shape(layer.int4 ? DType::kI8 : DType::kI32, sizes, 2);
   c.constant();
   const int32_t table = numerics::kTanhEntries;
   auto* const tanh = c.input<int16_t>(table);
@@ -91,10 +105,8 @@ void add_rest(Case& c, const Layer& layer, const Params& p, int64_t lanes) {
            << layer.hidden << (layer.wide ? ", 16 bits" : "");
 }
 
-}  // namespace
-
-void make_gru(uint32_t index, Case& c) {
-  const Layer layer = layer_of(c, index, 3);
+void make_gru_case(uint32_t index, Case& c, bool int4) {
+  const Layer layer = layer_of(c, index, 3, int4);
   add_activations(c, layer, layer.steps, layer.batch, layer.inputs);
   add_activations(c, layer, 1, layer.batch, layer.hidden);
   add_weights(c, layer, layer.inputs);
@@ -108,8 +120,8 @@ void make_gru(uint32_t index, Case& c) {
   add_rest(c, layer, p, abi::kGruLanes);
 }
 
-void make_lstm(uint32_t index, Case& c) {
-  const Layer layer = layer_of(c, index, 4);
+void make_lstm_case(uint32_t index, Case& c, bool int4) {
+  const Layer layer = layer_of(c, index, 4, int4);
   add_activations(c, layer, layer.steps, layer.batch, layer.inputs);
   add_activations(c, layer, 1, layer.batch, layer.hidden);
   add_activations(c, layer, 1, layer.batch, layer.hidden);
@@ -126,6 +138,21 @@ void make_lstm(uint32_t index, Case& c) {
   p.y_mult = c.uniform(1 << 30, INT32_MAX);
   p.y_shift = -c.uniform(0, 9);
   add_rest(c, layer, p, abi::kLstmLanes);
+}
+
+}  // namespace
+
+void make_gru(uint32_t index, Case& c) {
+  make_gru_case(index, c, false);
+}
+void make_gru_int4(uint32_t index, Case& c) {
+  make_gru_case(index, c, true);
+}
+void make_lstm(uint32_t index, Case& c) {
+  make_lstm_case(index, c, false);
+}
+void make_lstm_int4(uint32_t index, Case& c) {
+  make_lstm_case(index, c, true);
 }
 
 }  // namespace thimble::firmware

@@ -11,6 +11,7 @@
 #include "quant/expose.h"
 #include "quant/fast/stable_math.h"
 #include "quant/rules/rules.h"
+#include "quant/weights.h"
 
 namespace thimble::quant {
 
@@ -51,7 +52,14 @@ ir::Tensor tanh_table() {
 class Layer {
  public:
   /// `unit` is the scale of the gates. Operand `w_ih` is followed by w_hh and two biases.
-  Layer(RuleCall& call, size_t w_ih, double unit) : call_(call), w_ih_(w_ih), unit_(unit) {}
+  Layer(RuleCall& call, size_t w_ih, double unit)
+      : call_(call),
+        w_ih_(w_ih),
+        unit_(unit),
+        bits_(call.decisions().int4.contains(call.op().output) ? 4 : 8) {}
+
+  /// Bits of a weight.
+  [[nodiscard]] int64_t bits() const { return bits_; }
 
   Status check() const {
     for (size_t i = w_ih_; i < w_ih_ + 4; ++i) {
@@ -74,7 +82,15 @@ class Layer {
   }
 
  private:
-  /// Adds int8 weights with one scale per row.
+  /// Returns the scale of a row; 1 if all its weights are 0.
+  [[nodiscard]] double scale_of(std::span<const float> row) const {
+    double largest = 0;
+    for (const float weight : row) largest = std::max(largest, std::abs(double{weight}));
+    if (!(largest > 0)) return 1;
+    return bits_ == 4 ? int4_weight_scale(row, 0) : double{static_cast<float>(largest / 127)};
+  }
+
+  /// Adds weights with one scale per row.
   Status add_weights(size_t operand, double input_scale, std::vector<ValueId>& operands) {
     const ir::Value& w = call_.operand(operand);
     const auto real = w.constant->data<float>();
@@ -82,19 +98,18 @@ class Layer {
     const size_t terms = real.size() / rows;
     ir::Tensor codes = ir::zeros(ir::DType::kI8, w.type.shape);
     ir::Quant quant{{}, std::vector<int32_t>(rows, 0), 0};
+    const CodeRange range = code_range(bits_);
     for (size_t row = 0; row < rows; ++row) {
-      double largest = 0;
-      for (const float weight : real.subspan(row * terms, terms)) {
-        largest = std::max(largest, std::abs(double{weight}));
-      }
-      const double scale = largest > 0 ? double{static_cast<float>(largest / 127)} : 1.0;
+      const auto weights = real.subspan(row * terms, terms);
+      const bool zeros = std::ranges::all_of(weights, [](float weight) { return weight == 0; });
+      const double scale = scale_of(weights);
       for (size_t k = row * terms; k < (row + 1) * terms; ++k) {
         const double code = std::nearbyint(double{real[k]} / scale);
-        codes.data<int8_t>()[k] = static_cast<int8_t>(std::clamp(code, -127.0, 127.0));
+        codes.data<int8_t>()[k] = static_cast<int8_t>(std::clamp(code, range.min, range.max));
       }
       quant.scale.push_back(scale);
       const numerics::Multiplier m =
-          numerics::quantize_multiplier(largest > 0 ? input_scale * scale / unit_ : 0);
+          numerics::quantize_multiplier(zeros ? 0 : input_scale * scale / unit_);
       if (m.shift > (call_.wide() ? numerics::kRequantize64ShiftMax : numerics::kShiftMax)) {
         return call_.located(unsupported("row {} of {} is out of range", row, w.name));
       }
@@ -126,6 +141,7 @@ class Layer {
   RuleCall& call_;
   const size_t w_ih_;
   const double unit_;
+  const int bits_;
   std::vector<int32_t> mult_, shift_;
 };
 
@@ -174,6 +190,7 @@ Result<ValueId> lstm_rule(RuleCall& call) {
   Attrs attrs = common_attrs(call, x, h);
   attrs.set(ir::attr::cell, int64_t{is_cell ? 1 : 0});
   attrs.set(ir::attr::c_bits, bits);
+  attrs.set(ir::attr::weight_bits, layer.bits());
   THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::h_multiplier, 0x1p-30 / h.scale));
   if (is_cell) {
     attrs.set(ir::attr::y_zp, int64_t{c.zero_point});
@@ -197,6 +214,7 @@ Result<ValueId> gru_rule(RuleCall& call) {
   THIMBLE_CHECK(layer.check());
   Attrs attrs = common_attrs(call, x, h);
   attrs.set(ir::attr::h_bits, bits);
+  attrs.set(ir::attr::weight_bits, layer.bits());
   THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::h_multiplier,
                                     std::ldexp(1 / h.scale, static_cast<int>(-bits))));
   THIMBLE_CHECK(call.set_multiplier(attrs, ir::attr::h0_multiplier,

@@ -10,9 +10,9 @@ import types
 import torch
 
 
-def xnnpack(qat, per_channel=True):
+def xnnpack(qat, per_channel=True, **weights):
     module = importlib.import_module('executorch.backends.xnnpack.quantizer.xnnpack_quantizer')
-    config = module.get_symmetric_quantization_config(is_per_channel=per_channel, is_qat=qat)
+    config = module.get_symmetric_quantization_config(is_per_channel=per_channel, is_qat=qat, **weights)
     return module.XNNPACKQuantizer().set_global(config)
 
 
@@ -71,6 +71,7 @@ def plain(path, name, **options):
 
 QUANTIZERS = {
     'xnnpack': xnnpack,
+    'xnnpack_int4': lambda qat: xnnpack(qat, weight_qmin=-8, weight_qmax=7),
     'xnnpack_per_tensor': lambda qat: xnnpack(qat, per_channel=False),
     'cortex_m': cortex_m,
     'tosa': arm(tosa('TOSA-1.0+INT')),

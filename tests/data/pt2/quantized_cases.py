@@ -74,6 +74,8 @@ def add(module):
                                    b=nn.Conv2d(6, 5, 1)), (1, 3, 8, 8), quantizer='ethos_u')
     rows.case('q_vgf_snorm_image', q_image_net(), (2, 3, 12, 12), quantizer='vgf_snorm')
     for quantizer in ['xnnpack', 'x86', 'tosa', 'ethos_u']: rows.case(f'q_{quantizer}_qat_image', q_image_net(), (2, 3, 12, 12), quantizer=quantizer, qat=True)
+    rows.case('q_xnnpack_int4_image', q_image_net(), (1, 3, 12, 12), quantizer='xnnpack_int4', note='weights of 4 bits')
+    rows.case('q_xnnpack_int4_qat_image', q_image_net(), (1, 3, 12, 12), quantizer='xnnpack_int4', qat=True, note='weights of 4 bits')
     rows.case('q_linear_bn', q_batch_norm(lambda s, x, w: F.linear(x, w, s.b), fixed_w=codes(5, 6), b=rows.par(5), bn=nn.BatchNorm1d(5)), (24, 6), quantizer='written out')
     rows.case('q_linear_bn_no_bias', q_batch_norm(lambda s, x, w: F.linear(x, w), fixed_w=codes(5, 6), bn=nn.BatchNorm1d(5)), (24, 6),
          quantizer='written out')
