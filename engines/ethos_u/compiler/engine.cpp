@@ -190,7 +190,7 @@ Result<Delegate> compile_subgraph(const ir::Graph& subgraph, const PartNpu& use,
     const auto point = [](const ParetoPoint& from) {
       return engine::ParetoPoint{from.sram_bytes, from.cycles};
     };
-    delegate.sram_choice = {std::string(default_rule(task.schedule)),
+    delegate.sram_choice = {default_rule(task.schedule),
                             {blob.sram_bytes(task.schedule.mode), blob.timeline_cycles},
                             point(blob.smallest),
                             point(blob.fastest)};

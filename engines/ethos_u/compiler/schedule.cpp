@@ -23,7 +23,8 @@ constexpr int64_t kSavingDivisor = 20;      // a smaller saving of memory is not
 constexpr int kMoreBudgets = 3;             // budgets tried below the selected one
 constexpr double kExactSlower = 1.002;      // of an exact schedule, relative to its estimate
 constexpr double kEstimate = 1.06;  // estimates of compared schedules are at most this much higher
-constexpr int kAttempts = 6;        // memory added for exact sizes of weights, in steps of 0.5 %
+constexpr size_t kComparedMost = 32;
+constexpr int kAttempts = 3;  // memory added for exact sizes of weights, in steps of 1 %
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 double cost(const Scheduled& schedule) {
@@ -110,7 +111,7 @@ class Selector {
   /// memory than estimated: it increases until a schedule is as fast as the estimate.
   Status add_exact(const Point& point, int64_t limit, std::vector<Scheduled>* exact) {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      const int64_t allowed = point.bytes + point.bytes * attempt / 200;
+      const int64_t allowed = point.bytes + point.bytes * attempt / 100;
       if (allowed > limit) break;
       THIMBLE_TRY(std::optional<Scheduled> found, assembled(point, allowed));
       if (!found) continue;
@@ -122,35 +123,59 @@ class Selector {
     return ok();
   }
 
+  /// Returns at most about kComparedMost points: the one of least memory and, of neighbors in
+  /// memory, those with the fewest cycles and with the lowest score.
+  static std::vector<const Point*> thinned(const std::vector<const Point*>& points) {
+    const size_t together = 2 * points.size() / kComparedMost;
+    if (together < 2) return points;
+    std::vector<const Point*> kept = {points.front()};
+    for (size_t first = 1; first < points.size(); first += together) {
+      const auto group =
+          std::span(points).subspan(first, std::min(together, points.size() - first));
+      const Point* const fast = *std::ranges::min_element(
+          group, {}, [](const Point* point) { return point->found.cycles; });
+      const Point* const cheap = *std::ranges::min_element(
+          group, {}, [](const Point* point) { return point->found.score; });
+      kept.push_back(fast);
+      if (cheap != fast) kept.push_back(cheap);
+    }
+    return kept;
+  }
+
+  Result<std::vector<Scheduled>> exact_of(const std::vector<const Point*>& points, int64_t limit) {
+    std::vector<Scheduled> exact;
+    for (const Point* point : thinned(points)) THIMBLE_CHECK(add_exact(*point, limit, &exact));
+    std::ranges::sort(exact, is_smaller);
+    return exact;
+  }
+
   /// Returns the exact schedules whose estimates are close to those of the points with fewer bytes,
   /// in order of their bytes. They do not depend on the budget.
   Result<std::vector<Scheduled>> growing() {
-    std::vector<Scheduled> exact;
+    std::vector<const Point*> points;
     double cycles = kInfinite;
     for (const Point& point : finder_.fine()) {
       cycles = std::min(cycles, point.found.cycles);
-      if (point.found.cycles > compared(kSlowerMax) * cycles) continue;
-      THIMBLE_CHECK(add_exact(point, kUnlimited, &exact));
+      if (point.found.cycles <= compared(kSlowerMax) * cycles) points.push_back(&point);
     }
-    std::ranges::sort(exact, is_smaller);
-    return exact;
+    return exact_of(points, kUnlimited);
   }
 
   /// Returns the exact schedules within `memory` whose estimates are at most `slower` times the
   /// fewest cycles, apart from the error of the estimates. One that exceeds `memory` by the exact
   /// size of its weights is included if nothing fits. They are in order of their bytes.
   Result<std::vector<Scheduled>> close(int64_t memory, int64_t limit, double slower) {
-    std::vector<Point> points = finder_.at_budget(memory);
-    std::ranges::copy_if(finder_.fine(), std::back_inserter(points),
+    std::vector<Point> all = finder_.at_budget(memory);
+    std::ranges::copy_if(finder_.fine(), std::back_inserter(all),
                          [&](const Point& point) { return point.bytes <= memory; });
+    std::ranges::stable_sort(all, {}, &Point::bytes);
     double cycles = kInfinite;
-    for (const Point& point : points) cycles = std::min(cycles, point.found.cycles);
-    std::vector<Scheduled> exact;
-    for (const Point& point : points) {
-      if (point.found.cycles > compared(slower) * cycles) continue;
-      THIMBLE_CHECK(add_exact(point, limit, &exact));
+    for (const Point& point : all) cycles = std::min(cycles, point.found.cycles);
+    std::vector<const Point*> points;
+    for (const Point& point : all) {
+      if (point.found.cycles <= compared(slower) * cycles) points.push_back(&point);
     }
-    std::ranges::sort(exact, is_smaller);
+    THIMBLE_TRY(std::vector<Scheduled> exact, exact_of(points, limit));
     while (exact.size() > 1 && exact.back().bytes > memory) exact.pop_back();
     return exact;
   }
@@ -324,6 +349,17 @@ class Selector {
 };
 
 }  // namespace
+
+std::string default_rule(const ScheduleOptions& options) {
+  std::string rule = "at most 2 % slower than the fastest schedule";
+  if (options.in_feature_maps) {
+    rule += " in the SRAM that whole feature maps need";
+  } else if (options.memory_bytes) {
+    rule += " in the SRAM of the part";
+  }
+  if (options.mode != MemoryMode::kDedicatedSram) return rule;
+  return rule + ", 5 % if that saves much traffic of the DRAM";
+}
 
 Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions& options,
                                 Encoders* encoders) {
