@@ -144,13 +144,14 @@ class Selector {
 
   Result<std::vector<Scheduled>> exact_of(const std::vector<const Point*>& points, int64_t limit) {
     std::vector<Scheduled> exact;
-    for (const Point* point : thinned(points)) THIMBLE_CHECK(add_exact(*point, limit, &exact));
+    for (const Point* point : points) THIMBLE_CHECK(add_exact(*point, limit, &exact));
     std::ranges::sort(exact, is_smaller);
     return exact;
   }
 
   /// Returns the exact schedules whose estimates are close to those of the points with fewer bytes,
-  /// in order of their bytes. They do not depend on the budget.
+  /// in order of their bytes. They do not depend on the budget. All are needed: the schedule of a
+  /// small budget limits the cycles of those of all larger ones.
   Result<std::vector<Scheduled>> growing() {
     std::vector<const Point*> points;
     double cycles = kInfinite;
@@ -175,7 +176,7 @@ class Selector {
     for (const Point& point : all) {
       if (point.found.cycles <= compared(slower) * cycles) points.push_back(&point);
     }
-    THIMBLE_TRY(std::vector<Scheduled> exact, exact_of(points, limit));
+    THIMBLE_TRY(std::vector<Scheduled> exact, exact_of(thinned(points), limit));
     while (exact.size() > 1 && exact.back().bytes > memory) exact.pop_back();
     return exact;
   }
