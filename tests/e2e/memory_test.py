@@ -114,6 +114,31 @@ class Memory(unittest.TestCase):
         self.assertIsNone(whole["sram_choice"])
         self.assertEqual(part["pareto"], report("ethos-u55-128")["pareto"])
 
+    def test_default_of_a_part_is_close_to_the_fastest_schedule(self):
+        def choice(target):
+            return json.loads(self.thimble("compile", model("resnet8"), "--target", target, "--calibrate", data("resnet8"),
+                                           "--io", "int8", "-o", "x.pte", "--json"))["sram_choice"]
+
+        # The file of this part states no SRAM, so no size limits the schedule.
+        unlimited = choice("corstone-310")
+        self.assertEqual(unlimited["rule"], "at most 2 % slower than the fastest schedule")
+        self.assertLessEqual(unlimited["chosen"]["cycles"], 1.02 * unlimited["fastest"]["cycles"])
+        self.assertLess(unlimited["chosen"]["cycles"], 0.9 * choice("ethos-u55-256")["chosen"]["cycles"])
+        dedicated = choice("corstone-320")
+        self.assertIn("in the SRAM of the part, 5 % if that saves", dedicated["rule"])
+        self.assertLessEqual(dedicated["chosen"]["cycles"], 1.02 * dedicated["fastest"]["cycles"])
+        self.assertLess(dedicated["smallest"]["sram_bytes"], 64)
+
+    def test_u85_reads_no_scalar_from_memory(self):
+        name = "dscnn_kws"
+        counts = {}
+        for target in ("ethos-u65-256", "ethos-u85-256"):
+            self.thimble("compile", model(name), "--target", target, "--calibrate", data(name), "--io", "int8", "-o", "x.pte")
+            stream = self.thimble("inspect", "--commands", "x.pte")
+            counts[target] = len(re.findall(r"OP_SCALAR (?:1515870810|536870912)\b", stream))
+        # The softmax adds one constant, and subtracts from another in each of three steps.
+        self.assertEqual(counts, {"ethos-u65-256": 0, "ethos-u85-256": 4})
+
     def test_models_share_an_arena(self):
         names = ["digits_cnn", "gru_classifier"]
         models = [model(name) for name in names]

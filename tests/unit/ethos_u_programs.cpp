@@ -440,6 +440,16 @@ NpuProgram residual(const Config& config) {
   b.output(b.average(b.add(x, y)));
   return b.take();
 }
+NpuProgram sequence_with_skips(const Config& config) {
+  ProgramBuilder b(config, 8);
+  int at = b.conv(b.input({1, 64, 12}), 32, 5, 1);
+  for (const int64_t channels : {24, 16, 8}) {
+    at = b.conv(at, channels, 3, 1);
+    for (int block = 0; block < 2; ++block) at = b.add(at, b.conv(b.table(at), channels, 3, 1));
+  }
+  b.output(b.conv(b.table(at), 1, 7, 1));
+  return b.take();
+}
 NpuProgram branches(const Config& config) {
   ProgramBuilder b(config, 4);
   const int x = b.conv(b.input({14, 14, 16}), 16, 3, 1);

@@ -68,6 +68,8 @@ Simulated simulate(const NpuProgram& program, const NpuBlob& blob,
 NpuProgram chain(const Config& config);
 NpuProgram residual(const Config& config);
 NpuProgram branches(const Config& config);
+/// Convolutions of one row with additions of earlier results, as a network for sound has them.
+NpuProgram sequence_with_skips(const Config& config);
 /// Convolutions whose windows skip rows: more rows are computed than are read.
 NpuProgram chain_with_skipped_rows(const Config& config);
 /// Three to six calls of any_window() in sequence.

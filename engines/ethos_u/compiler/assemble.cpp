@@ -91,6 +91,11 @@ class Assembler {
 
   void place_tensors() {
     schedule_.tensors.resize(program_.tensors.size());
+    std::vector<bool> is_read(program_.tensors.size(), false);
+    for (const NpuOp& op : program_.ops) {
+      is_read[static_cast<size_t>(op.ifm.tensor)] = true;
+      if (op.ifm2) is_read[static_cast<size_t>(op.ifm2->tensor)] = true;
+    }
     for (size_t i = 0; i < program_.tensors.size(); ++i) {
       const NpuTensor& tensor = program_.tensors[i];
       const TensorDraft& draft = draft_.tensors[i];
@@ -100,7 +105,8 @@ class Assembler {
       place.bytes = round_up(place_bytes(tensor, draft.format, draft.rows), kAlignment);
       if (tensor.role == TensorRole::kConstant) {
         place.region = kConstantRegion;
-        place.address = add_constant(tensor.content);
+        // A scalar of an operation is not read from memory.
+        if (is_read[i]) place.address = add_constant(tensor.content);
       } else {
         place.region = draft.fast ? kFastRegion : kArenaRegion;
         place.address = draft.address;

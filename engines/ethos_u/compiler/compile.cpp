@@ -1,5 +1,7 @@
 #include "engines/ethos_u/compiler/compile.h"
 
+#include <cmath>
+
 #include "engines/ethos_u/compiler/emit.h"
 #include "engines/ethos_u/compiler/payload.h"
 #include "engines/ethos_u/compiler/schedule.h"
@@ -78,6 +80,7 @@ Result<NpuBlob> compile(const NpuProgram& given, const ScheduleOptions& options)
     blob.outputs.push_back(io_of(program, schedule, tensor));
   }
   blob.cycles = scheduled.cycles;
+  blob.timeline_cycles = static_cast<int64_t>(std::llround(scheduled.timeline_cycles));
   blob.smallest = scheduled.smallest;
   blob.fastest = scheduled.fastest;
   blob.report = report_of(program, scheduled, emitted);

@@ -24,8 +24,8 @@ using thimble::ethos_u::System;
 
 enum class Optimise : uint8_t {
   /// Fewest cycles within the budget. Without a budget: the least SRAM that costs at most 2 % more
-  /// cycles than the fastest schedule in `memory_bytes`, or, if they are unknown or in
-  /// Dedicated_Sram, in the SRAM that whole feature maps need.
+  /// cycles than the fastest schedule in `memory_bytes`, or in the SRAM that whole feature maps
+  /// need.
   kPerformance,
   /// Least SRAM at a limited cost in cycles: for the arena at most 50 % above the fastest schedule,
   /// for the fast scratch of Dedicated_Sram, which may have any size, at most 10 %.
@@ -40,12 +40,9 @@ struct ScheduleOptions {
   std::optional<int64_t> memory_bytes;
   Optimise optimise = Optimise::kPerformance;
   const System* system = nullptr;  // null: default_system()
-
-  /// Returns true if the default schedule is compared with the fastest one in `memory_bytes`. In
-  /// Dedicated_Sram it is not, because scores include the traffic of the DRAM.
-  [[nodiscard]] bool compares_in_memory() const {
-    return memory_bytes && mode != MemoryMode::kDedicatedSram;
-  }
+  /// True: without a budget, schedules are compared with the fastest one in the SRAM that whole
+  /// feature maps need. False: with the fastest one in `memory_bytes`.
+  bool in_feature_maps = true;
 };
 
 /// Report of one operation of the schedule.
@@ -76,8 +73,10 @@ struct NpuBlob {
   };
   std::vector<Io> inputs, outputs;  // in the order of NpuProgram
   int64_t cycles = 0;               // estimated
-  ParetoPoint smallest, fastest;    // ends of pareto()
-  std::vector<OpReport> report;     // one per operation, in order
+  int64_t timeline_cycles = 0;      // of the stream on the simulator's timeline
+  /// Without a budget: the schedules with the least SRAM and the fewest cycles on the timeline.
+  ParetoPoint smallest, fastest;
+  std::vector<OpReport> report;  // one per operation, in order
 
   /// Returns the bytes that count against the budget.
   [[nodiscard]] int64_t sram_bytes(MemoryMode mode) const {

@@ -24,7 +24,10 @@ bool is_plain_pool(const OpShape& shape) {
 /// Fraction of a kernel's first read and last write that does not overlap with neighbouring
 /// kernels.
 constexpr double kExposedShare = 0.7;
-/// U85, from Vela's estimate: outstanding bursts, and the usable fraction of their bandwidth.
+/// Part of that which adds to the cycles of a kernel that the SRAM limits.
+constexpr double kExposedToTransfers = 0.7;
+/// U65 and U85, from Vela's estimate: outstanding bursts, and the usable fraction of their
+/// bandwidth.
 constexpr double kRecordBursts = 2, kMapBursts = 16, kManyMapBursts = 32, kBurstShare = 0.8;
 constexpr int64_t kRecordBytes = 10;
 
@@ -58,9 +61,9 @@ class Model {
 
   KernelCost cost() {
     KernelCost result;
-    result.compute = shape_.kind == NpuOpKind::kElementwise ? elementwise() : blocks();
+    shape_.kind == NpuOpKind::kElementwise ? elementwise(&result) : blocks(&result);
     memory(&result);
-    if (u85_) result.latency_penalty = latency_penalty();
+    result.latency_penalty = latency_penalty();
     return result;
   }
 
@@ -204,7 +207,7 @@ class Model {
                                       memory.bytes_per_cycle;
   }
 
-  double blocks() {
+  void blocks(KernelCost* cost) {
     const auto units = [&](int64_t h, int64_t w, int64_t d) {
       return divide_up(h, unit_.height) * divide_up(w, unit_.width) * divide_up(d, unit_.depth);
     };
@@ -222,22 +225,22 @@ class Model {
     const double issue = (between + multiply_cycles + output) / 4;
     multiply_cycles = std::max(multiply_cycles, issue);
     output = std::max(output, issue);
-    const double whole = std::max(multiply_cycles, output) * count;
+    cost->compute = std::max(multiply_cycles, output) * count;
     double first = read_block();
     if (shape_.kind == NpuOpKind::kConv || shape_.kind == NpuOpKind::kDepthwise) {
       first = std::max(first, 0.5 * timing(system_, storage_.weights).read_latency);
     }
-    return whole + kExposedShare * (first + write_block() + std::min(multiply_cycles, output));
+    cost->exposed = kExposedShare * (first + write_block() + std::min(multiply_cycles, output));
   }
 
-  double elementwise() {
+  void elementwise(KernelCost* cost) {
     const auto elements = static_cast<double>(shape_.ofm.elements());
     const double output = output_per_element();
     const double block = std::max(write_block(), read_block());
     const auto whole = static_cast<double>(block_.h * block_.w * block_.d);
     const double issue = (block / whole + output) / 4;
-    return std::ceil(std::max(issue, output) * elements) +
-           kExposedShare * (read_block() + write_block());
+    cost->compute = std::ceil(std::max(issue, output) * elements);
+    cost->exposed = kExposedShare * (read_block() + write_block());
   }
 
   [[nodiscard]] double waited(double bytes, double bursts) const {
@@ -251,10 +254,12 @@ class Model {
 
   [[nodiscard]] double latency_penalty() const {
     const bool elementwise = shape_.kind == NpuOpKind::kElementwise;
-    if (elementwise || shape_.kind == NpuOpKind::kResize) return 0;
+    const bool u55 = config_.generation == Generation::kU55;
+    if (u55 || elementwise || shape_.kind == NpuOpKind::kResize) return 0;
     const int64_t across = divide_up(shape_.ofm.h, h_) * divide_up(shape_.ofm.w, w_);
     double cycles = 0;
-    if (shape_.kind == NpuOpKind::kConv || shape_.kind == NpuOpKind::kDepthwise) {
+    const bool weighs = shape_.kind == NpuOpKind::kConv || shape_.kind == NpuOpKind::kDepthwise;
+    if (u85_ && weighs) {
       const int64_t records = across * kRecordBytes * round_up(shape_.ofm.c, 16);
       cycles += waited(static_cast<double>(records), kRecordBursts);
       if (storage_.weights == Memory::kExternal) {
@@ -301,9 +306,9 @@ class Model {
       const bool every_depth = shape_.kind == NpuOpKind::kConv || shape_.is_reduce_sum();
       const int64_t elements = ifm_h_ * ifm_w_ * depth(storage_.ifm_format, shape_.ifm.c) * pieces *
                                across * (every_depth ? deep : 1);
-      add(storage_.ifm, transfer(true, storage_.ifm, storage_.ifm_format, shape_.ifm_bits,
-                                 ifm_block(), shape_.ifm, static_cast<double>(elements),
-                                 storage_.ifm_dense));
+      add(storage_.ifm,
+          transfer(true, storage_.ifm, storage_.ifm_format, shape_.ifm_bits, ifm_block(),
+                   shape_.ifm, static_cast<double>(elements), storage_.ifm_dense));
       if (shape_.dynamic_weights) {
         const int64_t bytes = shape_.ifm2.elements() * across * shape_.ifm_bits / 8;
         add(storage_.ifm2, static_cast<double>(bytes));
@@ -329,7 +334,7 @@ class Model {
 }  // namespace
 
 double KernelCost::cycles() const {
-  return std::max({compute, sram, external});
+  return std::max({compute + exposed, sram + kExposedToTransfers * exposed, external});
 }
 
 KernelCost kernel_cost(const Config& config, const System& system, const OpShape& shape,
@@ -373,7 +378,7 @@ std::optional<Choice> choose_block(const Config& config, const System& system, c
           const KernelCost cost = kernel_cost(config, system, shape, block, storage);
           const double cycles = std::max(cost.cycles(), cost.latency_penalty);
           // Tie-break: the lowest memory traffic, then the largest block.
-          const double sum = cost.compute + cost.sram + cost.external;
+          const double sum = cost.compute + cost.exposed + cost.sram + cost.external;
           const int64_t size = h * w * d;
           if (!best || cycles < best_cycles ||
               (cycles == best_cycles &&

@@ -34,11 +34,12 @@ struct OperandStorage {
 
 struct KernelCost {
   double compute = 0;   // cycles with unlimited memory bandwidth
+  double exposed = 0;   // of the first read and the last block, which no other kernel overlaps
   double sram = 0;      // busy cycles of the SRAM
   double external = 0;  // busy cycles of the external memory
-  /// U85: Vela's estimate of reads of the external memory that wait for its latency: feature maps,
-  /// including narrow rows and overlaps, and scale records for every plane of blocks. It is used to
-  /// compare blocks and schedules and is not part of cycles().
+  /// U65 and U85: Vela's estimate of reads of the external memory that wait for its latency:
+  /// feature maps, including narrow rows and overlaps. U85: also weights and scale records, for
+  /// every plane of blocks. It is used to compare blocks and schedules and is not part of cycles().
   double latency_penalty = 0;
   [[nodiscard]] double cycles() const;
 };

@@ -131,6 +131,7 @@ Result<Task> prepare(const ir::Graph& subgraph, const PartNpu& use, const NpuOpt
   THIMBLE_TRY(task.setup, system_setup_of(use));
   THIMBLE_TRY(task.program, lower(subgraph, config_of(use)));
   task.schedule.mode = task.setup.mode.mode;
+  task.schedule.in_feature_maps = task.setup.of_part.in_feature_maps;
   task.schedule.optimise = options.smallest ? Optimise::kSize : Optimise::kPerformance;
   if (task.schedule.mode == MemoryMode::kDedicatedSram && task.setup.of_part.cache_bytes > 0) {
     const auto cache = static_cast<int64_t>(task.setup.of_part.cache_bytes);
@@ -189,8 +190,8 @@ Result<Delegate> compile_subgraph(const ir::Graph& subgraph, const PartNpu& use,
     const auto point = [](const ParetoPoint& from) {
       return engine::ParetoPoint{from.sram_bytes, from.cycles};
     };
-    delegate.sram_choice = {std::string(default_rule(task.schedule)),
-                            {blob.sram_bytes(task.schedule.mode), blob.cycles},
+    delegate.sram_choice = {default_rule(task.schedule),
+                            {blob.sram_bytes(task.schedule.mode), blob.timeline_cycles},
                             point(blob.smallest),
                             point(blob.fastest)};
   }

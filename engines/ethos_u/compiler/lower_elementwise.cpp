@@ -1,6 +1,7 @@
 // Elementwise operations on views with any strides, and copies.
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "engines/ethos_u/compiler/limits.h"
@@ -73,6 +74,16 @@ bool repeats_inner(const View& y, const View& a) {
 
 }  // namespace
 
+/// Returns the value of a 32-bit constant of one element; nullopt for any other operand.
+std::optional<int32_t> Lowering::one_constant(const View& view) const {
+  const NpuTensor& tensor = program_.tensors[static_cast<size_t>(view.tensor)];
+  if (tensor.role != TensorRole::kConstant || !(view.element == kInt32)) return std::nullopt;
+  if (view.zero_point != 0 || tensor.content.size() != sizeof(int32_t)) return std::nullopt;
+  int32_t value = 0;
+  std::memcpy(&value, tensor.content.data(), sizeof value);
+  return value;
+}
+
 Status Lowering::each(NpuOp op, const View& y, View a, const View* b) {
   View second;
   if (b != nullptr) {
@@ -81,6 +92,16 @@ Status Lowering::each(NpuOp op, const View& y, View a, const View* b) {
       std::swap(a, second);
       std::swap(op.ifm_scale, op.ifm2_scale);
       op.ifm2_first = !op.ifm2_first;
+    }
+    // The U85 has a scalar of 32 bits. A constant in memory would be read with its latency.
+    if (is_u85() && a.tensor != second.tensor) {
+      if (one_constant(a) && !repeats_inner(y, second)) {
+        std::swap(a, second);
+        std::swap(op.ifm_scale, op.ifm2_scale);
+        op.ifm2_first = !op.ifm2_first;
+      }
+      if (!repeats_inner(y, a)) op.scalar = one_constant(second);
+      if (op.scalar) b = nullptr;
     }
   }
   std::vector<const View*> views = {&y, &a};

@@ -96,6 +96,7 @@ class Lowering {
   void push(NpuOp op);
 
   // Movement and elementwise operations (lower_element.cpp).
+  [[nodiscard]] std::optional<int32_t> one_constant(const View& view) const;
   /// Applies `op` to every element. The views have one shape; a and b may repeat elements.
   Status each(NpuOp op, const View& y, View a, const View* b = nullptr);
   Status copy(const View& to, const View& from);

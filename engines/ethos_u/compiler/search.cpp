@@ -153,19 +153,23 @@ int64_t Search::smallest() const {
   return ceiling.back();
 }
 
-int64_t Search::with_weights(int64_t some) const {
-  int64_t bytes = 0;
+int64_t Search::with_weights(int64_t some, size_t ahead) const {
+  std::vector<int64_t> weights;
   for (const std::vector<Piece>& pieces : pieces_) {
-    if (pieces.empty()) continue;
-    const Piece& single = pieces.front();
-    const PartCost& part = single.parts.front();
-    int64_t weights = 0;
-    if (part.from_sram != nullptr && may_buffer()) {
-      const Shape4& ofm = network_.op(single.first).ofm.shape;
-      const bool once = ofm.h <= part.from_sram->block.h && ofm.w <= part.from_sram->block.w;
-      weights = once ? std::min(part.weight_bytes, some) : part.weight_bytes;
-    }
-    bytes = std::max(bytes, single.held + weights);
+    weights.push_back(0);
+    if (pieces.empty() || !may_buffer()) continue;
+    const PartCost& part = pieces.front().parts.front();
+    if (part.from_sram == nullptr) continue;
+    const Shape4& ofm = network_.op(pieces.front().first).ofm.shape;
+    const bool once = ofm.h <= part.from_sram->block.h && ofm.w <= part.from_sram->block.w;
+    weights.back() = once ? std::min(part.weight_bytes, some) : part.weight_bytes;
+  }
+  int64_t bytes = 0;
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    if (pieces_[i].empty()) continue;
+    int64_t all = pieces_[i].front().held;
+    for (size_t k = i; k <= i + ahead && k < weights.size(); ++k) all += weights[k];
+    bytes = std::max(bytes, all);
   }
   return bytes;
 }

@@ -42,8 +42,9 @@ class Search {
   /// Returns the largest memory of a single operation without weights.
   [[nodiscard]] int64_t whole() const { return whole_; }
   /// Same as whole(), including the weights of operations that would read them more than once, and
-  /// up to `some` bytes of the weights of other operations.
-  [[nodiscard]] int64_t with_weights(int64_t some) const;
+  /// up to `some` bytes of the weights of other operations. Includes also the weights of `ahead`
+  /// operations after it, which can be copied at that time.
+  [[nodiscard]] int64_t with_weights(int64_t some, size_t ahead) const;
 
  private:
   /// Weights of one part that cost fewer cycles if they are copied to SRAM.

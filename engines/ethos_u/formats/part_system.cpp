@@ -76,6 +76,7 @@ Result<PartSystem> part_system(const thimble::ethos_u::Config& config, std::stri
   Overrides overrides(settings);
   overrides.apply("clock_mhz", 1, 10000, &result.system.clock_mhz);
   overrides.apply("cache_bytes", 0, 0x1p40, &result.cache_bytes);
+  overrides.apply("in_feature_maps", 0, 1, &result.in_feature_maps);
   // Cycles depend on the memories, not on the clock.
   const bool own_sram = overrides.apply("sram", &result.system.sram);
   const bool own_external = overrides.apply("external", &result.system.external);

@@ -16,8 +16,9 @@ namespace thimble::formats::ethos_u {
 
 struct PartSystem {
   thimble::ethos_u::System system{};
-  double cache_bytes = 0;  // Dedicated_Sram: size of the fast scratch; 0 = no limit
-  uint16_t id = 0;         // abi::DelegateRecord::system
+  double cache_bytes = 0;        // Dedicated_Sram: size of the fast scratch; 0 = no limit
+  bool in_feature_maps = false;  // default schedules: in the SRAM that whole feature maps need
+  uint16_t id = 0;               // abi::DelegateRecord::system
 };
 
 /// `name` is that of a row, or empty for the default of the NPU's generation.
