@@ -60,9 +60,18 @@ def figures(result):
     return entry
 
 
-def float_options(peer):
-    """The options that keep the operators in float that a peer kept in float, as far as they are nodes of the export."""
-    return [word for node in peer.get("float_nodes", []) for word in ("--quant", f"{node}=float")]
+def float_options(names):
+    return [word for name in names for word in ("--quant", f"{name}=float")]
+
+
+def same_in_float(compare_with, peer):
+    """Returns the figures with the operators in float that a peer kept in float. If the peer exported the network again, its
+    nodes may have other names; then all operators of these kinds are in float."""
+    result = figures(compare_with(*float_options(peer["float_nodes"])))
+    if result is not None:
+        return result
+    result = figures(compare_with(*float_options(peer["float_ops"])))
+    return result and result | {"all_of_kind": True}
 
 
 def measure(program, name, seed, peers):
@@ -81,7 +90,8 @@ def measure(program, name, seed, peers):
         }
         for which, peer in peers.items():
             if isinstance(peer, dict) and peer.get("float_nodes"):
-                entry[f"float as {which}"] = figures(compare(program, folder, name, *float_options(peer), data=data))
+                entry[f"float as {which}"] = same_in_float(
+                    lambda *options: compare(program, folder, name, *options, data=data), peer)
     return entry
 
 

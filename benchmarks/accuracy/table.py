@@ -99,8 +99,9 @@ class Row:
         for peer in PEERS:
             if not self.float_ops(peer) or self.db(peer) is None:
                 continue
-            same = mean_outputs([self.ours[seed].get(f"float as {peer}") for seed in self.seeds])
-            yield peer, mean_outputs(self.of(peer)), same, listed(self.float_ops(peer))
+            entries = [self.ours[seed].get(f"float as {peer}") for seed in self.seeds]
+            mark = " *a*" if any(entry and entry.get("all_of_kind") for entry in entries) else ""
+            yield peer, mean_outputs(self.of(peer)), cell(mean_outputs(entries), mark), listed(self.float_ops(peer))
 
 
 def readme(ours, peers):
@@ -121,9 +122,10 @@ def readme(ours, peers):
 """
     for row in rows:
         for peer, theirs, same, names in row.float_gains():
-            text += f"| {row.name} | {PEERS[peer]} | {cell(theirs)} | {cell(row.int8)} | {cell(same)} | {names} |\n"
+            text += f"| {row.name} | {PEERS[peer]} | {cell(theirs)} | {cell(row.int8)} | {same} | {names} |\n"
     text += """
-`-`: the operators are no nodes of the export, because the tool decomposes a recurrent layer or converts the network.
+*a*: all operators of these kinds, because the tool exports the network again and names them otherwise. `-`: the operators are no nodes
+of the export, because the tool decomposes a recurrent layer or converts the network.
 
 ## Labelled samples
 
