@@ -1,7 +1,7 @@
 """Quantizes networks with PyTorch's PT2E flow and the quantizers of ExecuTorch's backends (peers.py calls it).
 
 QUANTIZERS: CortexMQuantizer, which requires channels-last examples; XNNPACKQuantizer; the quantizer of Arm's backend for the
-Ethos-U (that of VGF gives the same numbers). All of them have per-channel weights here. Samples run one at a time. State in buffers starts with the content
+Ethos-U (that of VGF gives the same number on resnet8). All of them have per-channel weights here. Samples run one at a time. State in buffers starts with the content
 of the file, for calibration and for measurement.
 
 `float_ops` counts the operators that compute in float after quantization, without those that only move data; `float_nodes` has
