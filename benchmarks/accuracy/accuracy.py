@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Compares the int8 accuracy of Thimble and PyTorch PT2E on the same networks and data.
+"""Compares the int8 accuracy of Thimble and of other tools on the same networks and data.
 
-usage: accuracy.py [--program build/thimble] [--on-demand DIR | --check]
+usage: accuracy.py [--program build/thimble] [NAME ...] [--print | --check]
 
-Compiles every network for cortex-m55 in both dialects, runs all of test.npz on the host, and writes
-README.md in this folder; with --check it compares. The figures of PT2E are in pt2e.json, written by pt2e.py (needs PyTorch).
---on-demand: prints a table that includes the networks that are too large to commit. DIR has them, for example build/models.
+Compiles every network for cortex-m55 with the samples of each seed (samples.py), runs the held-out samples on the host, and
+writes README.md and thimble.json in this folder; with --check it compares. The figures of the other tools are in peers.json,
+written by peers.py, which needs PyTorch; this program needs NumPy. With NAME only these networks are measured.
+--print: writes README.md from the two files without a measurement.
 """
 import argparse
 import json
@@ -13,30 +14,13 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path.insert(0, str(ROOT / "models"))
-from make import COMMITTED, ON_DEMAND  # noqa: E402
-
-PT2E_LEAST = 15  # dB; if PT2E's int8 result is below this, there is nothing to compare with
-
-HEADER = f"""# int8 accuracy compared with PyTorch PT2E
-
-This table is written by `accuracy.py`. SQNR is in dB against the float network over all of `test.npz` (10 log10 of the ratio
-of the signal's variance over samples to the squared error), with one figure for each output. Accuracy is in percent, for float
-and for int8. PT2E networks are quantized by ExecuTorch 1.5.1's CortexMQuantizer and XNNPACKQuantizer and calibrated on the same
-samples (`pt2e.py`); figures are given if one of the two reaches {PT2E_LEAST} dB.
-
-Operators that a quantizer leaves in float, except those that only move data, are listed after its figure, which is then not an
-int8 figure. They are not listed for the first six networks. XNNPACK leaves a softmax at the end in float,
-which affects the figures of dscnn_kws and resnet8. A recurrent layer is counted as `torch.export` decomposes it. "Refused"
-means that this version does not compile the network. `--on-demand` prints the table with the networks that are not committed;
-there PT2E's figure is over the first 32 test images, Thimble's over all 64.
-
-| network | Thimble | Thimble, `--compat executorch` | PT2E, Cortex-M | PT2E, XNNPACK | accuracy float | Thimble int8 |
-|---|--:|--:|--:|--:|--:|--:|
-"""
+sys.path[:0] = [str(HERE), str(ROOT / "models")]
+import table  # noqa: E402
+from make import COMMITTED  # noqa: E402
 
 
 def run(program, *arguments):
@@ -44,71 +28,103 @@ def run(program, *arguments):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def compare(program, folder, name, *options):
-    """Returns None if the compiler rejects the network."""
+def compare(program, folder, name, *options, data=None):
+    """Compiles with `folder`/calibrate.npz and compares on `folder`/test.npz; both are of another folder if `data` names it.
+    Returns None if the compiler rejects the network."""
+    data = data or folder
     with tempfile.TemporaryDirectory() as temporary:
         pte = pathlib.Path(temporary) / "model.pte"
         try:
-            run(program, "compile", folder / f"{name}.pt2", "--target", "cortex-m55", "--calibrate",
-                folder / "calibrate.npz", "-o", pte, *options)
+            run(program, "compile", folder / f"{name}.pt2", "--target", "cortex-m55", "--calibrate", data / "calibrate.npz",
+                "-o", pte, *options)
         except subprocess.CalledProcessError as refusal:
             if refusal.returncode < 0:  # a crash
                 raise
             print(f"{name} {' '.join(options)}: {refusal.stderr.strip()}", file=sys.stderr)
             return None
-        return run(program, "compare", folder / f"{name}.pt2", pte, "--data", folder / "test.npz")
+        return run(program, "compare", folder / f"{name}.pt2", pte, "--data", data / "test.npz")
 
 
 def decibels(values):
-    values = values if isinstance(values, list) else [values]
-    return ", ".join("exact" if value is None else f"{value:.1f}" for value in values)
+    return table.decibels(values if isinstance(values, list) else [values])
 
 
-def thimble_cell(result):
-    return "refused" if result is None else decibels(result["sqnr_db"])
+def figures(result):
+    if result is None:
+        return None
+    values = result["sqnr_db"] if isinstance(result["sqnr_db"], list) else [result["sqnr_db"]]
+    entry = {"sqnr_db": [None if value is None else round(value, 2) for value in values]}
+    for key in ("accuracy", "accuracy_float"):
+        if result.get(key) is not None:
+            entry[key] = round(result[key], 4)
+    return entry
 
 
-def least(entry):
-    """The smallest figure of its outputs, without float outputs."""
-    values = entry["sqnr_db"] if isinstance(entry["sqnr_db"], list) else [entry["sqnr_db"]]
-    return min((value for value in values if value is not None), default=float("inf"))
+def float_options(names):
+    return [word for name in names for word in ("--quant", f"{name}=float")]
 
 
-def peer_cell(entry):
-    entry = entry.get("decomposed", entry)
-    left = ", ".join(f"{count} {name}" if count > 1 else name for name, count in entry.get("float_ops", {}).items())
-    return decibels(entry["sqnr_db"]) + (f" (float: {left})" if left else "")
+def same_in_float(compare_with, peer):
+    """Returns the figures with the operators in float that a peer kept in float. If the peer exported the network again, its
+    nodes may have other names; then all operators of these kinds are in float."""
+    result = figures(compare_with(*float_options(peer["float_nodes"])))
+    if result is not None:
+        return result
+    result = figures(compare_with(*float_options(peer["float_ops"])))
+    return result and result | {"all_of_kind": True}
+
+
+def measure(program, name, seed, peers):
+    """Returns the figures of one network with the samples of one seed: int8, with --compat executorch, and with the operators
+    in float that a peer kept in float (by peer)."""
+    import numpy as np  # here, so that compare() needs no NumPy
+    import samples
+    folder = ROOT / "models" / name
+    with tempfile.TemporaryDirectory() as temporary:
+        data = pathlib.Path(temporary)
+        for file, arrays in zip(("calibrate.npz", "test.npz"), samples.split(folder, seed)):
+            np.savez(data / file, **arrays)
+        entry = {
+            "int8": figures(compare(program, folder, name, data=data)),
+            "executorch": figures(compare(program, folder, name, "--compat", "executorch", data=data)),
+        }
+        for which, peer in peers.items():
+            if isinstance(peer, dict) and peer.get("float_nodes"):
+                entry[f"float as {which}"] = same_in_float(
+                    lambda *options: compare(program, folder, name, *options, data=data), peer)
+    return entry
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*")
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/thimble")
-    parser.add_argument("--on-demand", type=pathlib.Path, metavar="DIR")
+    parser.add_argument("--print", action="store_true")
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-    folders = {name: ROOT / "models" / name for name in COMMITTED}
-    if arguments.on_demand:
-        folders |= {name: arguments.on_demand / name for name in ON_DEMAND}
-    peers = json.loads((HERE / "pt2e.json").read_text())["networks"]
-    text = HEADER
-    for name, folder in folders.items():
-        if name not in peers:
-            print(f"{name}: left out, pt2e.py has not measured it", file=sys.stderr)
-            continue
-        quantizers = [peers[name][which] for which in ("cortex_m", "xnnpack")]
-        if max(least(entry.get("decomposed", entry)) for entry in quantizers) < PT2E_LEAST:
-            continue
-        native = compare(arguments.program, folder, name)
-        stock = compare(arguments.program, folder, name, "--compat", "executorch")
-        percent = [f"{100 * native[key]:.1f}" if native and native.get(key) is not None else ""
-                   for key in ("accuracy_float", "accuracy")]
-        cells = [name, thimble_cell(native), thimble_cell(stock), *map(peer_cell, quantizers), *percent]
-        text += f"| {' | '.join(cells)} |\n"
-    print(text)
-    if arguments.check and text != (HERE / "README.md").read_text():
-        sys.exit(f"{HERE}/README.md differs; to write it: python3 benchmarks/accuracy/accuracy.py")
-    if not arguments.check and not arguments.on_demand:
+    import labelled
+    import samples
+    peers = json.loads((HERE / "peers.json").read_text())
+    ours_path = HERE / "thimble.json"
+    ours = json.loads(ours_path.read_text()) if ours_path.exists() else {"networks": {}, "labelled": {}}
+    if not arguments.print:
+        names = arguments.names or COMMITTED
+        jobs = [(name, seed) for name in names for seed in samples.SEEDS]
+        with ThreadPoolExecutor(2) as pool:
+            found = pool.map(lambda job: measure(arguments.program, *job, peers["networks"][job[0]][str(job[1])]), jobs)
+            measured = dict(zip(jobs, found))
+        networks = {} if not arguments.names else ours["networks"]
+        for (name, seed), entry in measured.items():
+            networks.setdefault(name, {})[str(seed)] = entry
+        counted = {name: labelled.measure(arguments.program, name, run) for name in labelled.NETWORKS if name in names}
+        ours = {"networks": networks, "labelled": (ours["labelled"] if arguments.names else {}) | counted}
+    text = table.readme(ours, peers)
+    if not arguments.check:
+        ours_path.write_text(json.dumps(ours, indent=1) + "\n")
         (HERE / "README.md").write_text(text)
+    elif text != (HERE / "README.md").read_text() or ours != json.loads(ours_path.read_text()):
+        print(text)
+        sys.exit(f"{HERE}/README.md or thimble.json differs; to write them: python3 benchmarks/accuracy/accuracy.py")
 
 
 if __name__ == "__main__":

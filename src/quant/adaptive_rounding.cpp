@@ -11,30 +11,26 @@ namespace {
 
 constexpr double kStepsMax = 2;  // from the nearest code
 
-/// The factor R of the second moments of one group, as rows of R^T, and the mean of its columns.
+/// The factor R of the second moments of one group, as rows of R^T.
 struct GroupMoments {
   std::vector<size_t> order;  // of the terms: the last one is rounded first
   std::vector<double> lower;  // R^T: [terms][terms], in this order
-  std::vector<double> mean;   // by term
 };
 
 /// Returns the second moments of the rows of one group, about their mean if `centered`.
-std::vector<double> second_moments(const OperandMatrix& operand, int64_t group, bool centered,
-                                   std::vector<double>& mean) {
+std::vector<double> second_moments(const OperandMatrix& operand, int64_t group, bool centered) {
   const auto terms = static_cast<size_t>(operand.terms);
   const auto columns = static_cast<size_t>(operand.columns);
   const auto first = static_cast<std::ptrdiff_t>(static_cast<size_t>(group) * terms * columns);
   std::vector<float> rows(
       operand.elements.begin() + first,
       operand.elements.begin() + first + static_cast<std::ptrdiff_t>(terms * columns));
-  mean.resize(terms);
-  for (size_t i = 0; i < terms; ++i) {
+  for (size_t i = 0; centered && i < terms; ++i) {
     const std::span<float> row(rows.data() + i * columns, columns);
     double sum = 0;
     for (const float x : row) sum += static_cast<double>(x);
-    mean[i] = sum / static_cast<double>(columns);
-    if (!centered) continue;
-    for (float& x : row) x -= static_cast<float>(mean[i]);
+    const double mean = sum / static_cast<double>(columns);
+    for (float& x : row) x -= static_cast<float>(mean);
   }
   std::vector<float> products(terms * terms);
   multiply_transposed(rows.data(), rows.data(), products.data(), operand.terms, operand.columns,
@@ -72,7 +68,7 @@ GroupMoments moments_of(const RoundingRequest& request, int64_t group) {
   const OperandMatrix& operand = *request.operand;
   const auto n = static_cast<size_t>(operand.terms);
   GroupMoments result;
-  std::vector<double> raw = second_moments(operand, group, request.has_bias, result.mean);
+  std::vector<double> raw = second_moments(operand, group, request.has_bias);
   double trace = 0;
   for (size_t i = 0; i < n; ++i) trace += raw[i * n + i];
   constexpr double kDamping = 0.05;  // of the mean of the diagonal
@@ -148,7 +144,7 @@ AdaptedWeights adapt_rounding(const RoundingRequest& request) {
   const OperandMatrix& operand = *request.operand;
   const auto terms = static_cast<size_t>(operand.terms);
   const auto outputs = static_cast<size_t>(operand.outputs);
-  AdaptedWeights result{ir::zeros(ir::DType::kI8, request.w->shape), {}};
+  AdaptedWeights result{ir::zeros(ir::DType::kI8, request.w->shape)};
   const auto per_group = outputs / static_cast<size_t>(operand.groups);
   for (size_t group = 0; group < static_cast<size_t>(operand.groups); ++group) {
     const GroupMoments moments = moments_of(request, static_cast<int64_t>(group));
@@ -158,11 +154,6 @@ AdaptedWeights adapt_rounding(const RoundingRequest& request) {
       const double scale = request.scale[request.scale.size() == 1 ? 0 : o];
       ChannelRounding(moments, w, scale, request.nearest.subspan(o * terms, terms), request.range)
           .run(codes);
-      double shift = 0;
-      for (size_t i = 0; i < terms; ++i) {
-        shift += (codes[i] * scale - static_cast<double>(w[i])) * moments.mean[i];
-      }
-      result.shift.push_back(shift);
     }
   }
   return result;

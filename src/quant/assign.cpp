@@ -395,8 +395,9 @@ bool Classes::holds_samples(size_t root) const {
 Params Classes::params_of_class(size_t root, Observer observer) const {
   if (fixed_[root]) return *fixed_[root];
   if (is_pure_mask(root, observer)) return kPureMask;
-  const Range range = choose_range(seen_[root], observer);
-  if (is_wide(static_cast<ValueId>(root))) {
+  const bool wide = is_wide(static_cast<ValueId>(root));
+  const Range range = choose_range(seen_[root], observer, wide);
+  if (wide) {
     return holds_samples(root) ? sample_params_for(range) : wide_params_for(range);
   }
   if (is_symmetric(root) && !seen_[root].masked()) return symmetric_params_for(range);

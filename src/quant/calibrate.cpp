@@ -178,16 +178,17 @@ std::vector<double> means_along(const Tensor& value, size_t dim) {
 class Observation {
  public:
   Observation(const Graph& graph, const std::vector<ValueId>& observed, Histogram::Detail detail,
-              OperandRows* rows)
+              OperandRows* rows, const std::vector<ValueId>& binned)
       : graph_(graph),
         rows_(rows),
         engine_(graph, float_kernels()),
-        detail_(detail),
+        detail_(graph.value_count(), detail),
         wanted_(graph.value_count(), false),
         histograms_(graph.value_count()),
         channel_dim_(graph.value_count(), -1),
         mask_limits_(mask_limits(graph)) {
     for (const ValueId id : observed) wanted_[static_cast<size_t>(id)] = true;
+    for (const ValueId id : binned) detail_[static_cast<size_t>(id)] = Histogram::Detail::kBins;
     for (const ir::Op& op : graph.ops()) {
       if (!has_trait(op.kind, trait::kConstantWeights)) continue;
       const int last = static_cast<int>(graph.type(op.inputs[0]).shape.size()) - 1;
@@ -218,7 +219,7 @@ class Observation {
     if (channel_dim_[index] >= 0 && !means.empty()) {
       means[index] = means_along(value, static_cast<size_t>(channel_dim_[index]));
     }
-    if (!wanted_[index] || histograms_[index].add(unmasked(index, value), detail_)) return;
+    if (!wanted_[index] || histograms_[index].add(unmasked(index, value), detail_[index])) return;
     if (sample < not_finite_.sample) not_finite_ = {sample, id};
   }
 
@@ -238,7 +239,7 @@ class Observation {
   const Graph& graph_;
   OperandRows* const rows_;  // may be null
   FastExecutor engine_;
-  const Histogram::Detail detail_;
+  std::vector<Histogram::Detail> detail_;  // by value
   std::vector<bool> wanted_;
   std::vector<Histogram> histograms_;
   std::vector<int> channel_dim_;     // by value; -1 if channel means are not needed
@@ -314,12 +315,13 @@ std::vector<Tensor> Samples::sample(int64_t index) const {
 
 Result<Observations> calibrate(const Graph& graph, const Samples& samples,
                                const std::vector<ValueId>& observed, Histogram::Detail detail,
-                               int threads, const ProgressFunction& progress, OperandRows* rows) {
+                               int threads, const ProgressFunction& progress, OperandRows* rows,
+                               const std::vector<ValueId>& binned) {
   constexpr int64_t kMeanSamples = 64;  // means converge quickly and need memory per sample
   const int used = thread_count(threads, samples.count(), graph);
   std::vector<std::unique_ptr<Observation>> parts;
   for (int i = 0; i < used; ++i) {
-    parts.push_back(std::make_unique<Observation>(graph, observed, detail, rows));
+    parts.push_back(std::make_unique<Observation>(graph, observed, detail, rows, binned));
   }
   std::vector<Means> means(static_cast<size_t>(std::min(samples.count(), kMeanSamples)),
                            Means(graph.value_count()));

@@ -41,11 +41,12 @@ struct Observations {
 
 /// Runs the float graph on every sample and returns histograms of the values in `observed`. Returns
 /// a bad-input error if an activation is not finite. `rows`, if not null, receives operands of the
-/// samples from `rows->first_sample()` on.
+/// samples from `rows->first_sample()` on. The values of `binned` have bins regardless of `detail`.
 [[nodiscard]] Result<Observations> calibrate(const ir::Graph& graph, const Samples& samples,
                                              const std::vector<ir::ValueId>& observed,
                                              Histogram::Detail detail, int threads,
                                              const ProgressFunction& progress = {},
-                                             OperandRows* rows = nullptr);
+                                             OperandRows* rows = nullptr,
+                                             const std::vector<ir::ValueId>& binned = {});
 
 }  // namespace thimble::quant

@@ -106,6 +106,11 @@ void Histogram::merge(const Histogram& other) {
   below_.merge(other.below_);
   above_.merge(other.above_);
   if (!chosen_) chosen_ = other.chosen_;
+  // A histogram without elements is that of a value that was not observed.
+  if (other.elements_ > 0) {
+    useful_min_ = elements_ > 0 ? std::min(useful_min_, other.useful_min_) : other.useful_min_;
+    useful_max_ = elements_ > 0 ? std::max(useful_max_, other.useful_max_) : other.useful_max_;
+  }
   elements_ += other.elements_;
   masked_ = masked_ || other.masked_;
   if (other.counts_.empty()) return;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -37,6 +38,8 @@ class Histogram {
     likely_min_ = std::max(likely_min_, low);
     likely_max_ = std::min(likely_max_, high);
   }
+  /// Records that readers do not distinguish elements beyond these bounds (reader_range.h).
+  void restrict(double low, double high) { useful_min_ = low, useful_max_ = high; }
   /// Selects the observer for this value, overriding the requested one.
   void choose(Observer observer) { chosen_ = observer; }
   [[nodiscard]] std::optional<Observer> chosen() const { return chosen_; }
@@ -52,6 +55,8 @@ class Histogram {
   /// Range extrapolated by extrapolate(); includes min() and max().
   [[nodiscard]] double likely_min() const { return std::min(likely_min_, min_); }
   [[nodiscard]] double likely_max() const { return std::max(likely_max_, max_); }
+  [[nodiscard]] double useful_min() const { return useful_min_; }
+  [[nodiscard]] double useful_max() const { return useful_max_; }
   [[nodiscard]] double required_min() const { return required_min_; }
   [[nodiscard]] double required_max() const { return required_max_; }
   [[nodiscard]] double bin_width() const;
@@ -68,6 +73,8 @@ class Histogram {
 
   double min_ = 0, max_ = 0, required_min_ = 0, required_max_ = 0;
   double likely_min_ = 0, likely_max_ = 0;
+  double useful_min_ = -std::numeric_limits<double>::infinity();
+  double useful_max_ = std::numeric_limits<double>::infinity();
   Extremes below_, above_;  // used until extrapolate()
   std::optional<Observer> chosen_;
   uint64_t elements_ = 0;

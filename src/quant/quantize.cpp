@@ -26,6 +26,7 @@
 #include "quant/pins.h"
 #include "quant/plan.h"
 #include "quant/quality.h"
+#include "quant/reader_range.h"
 #include "quant/tied.h"
 #include "quant/tune.h"
 #include "quant/widths.h"
@@ -84,7 +85,8 @@ std::optional<size_t> largest_loss(const LoweredGraph& lowered, const QuantRepor
 /// Returns the observations of calibration; empty histograms if there is no calibration data.
 Result<Observations> observe(const Graph& graph, const std::optional<Samples>& samples,
                              const std::vector<ir::ValueId>& observed,
-                             const QuantizeOptions& options, OperandRows* rows) {
+                             const QuantizeOptions& options, OperandRows* rows,
+                             const std::vector<ir::ValueId>& binned) {
   if (!samples) {
     return Observations{std::vector<Histogram>(graph.value_count()),
                         std::vector<std::vector<double>>(graph.value_count())};
@@ -92,7 +94,8 @@ Result<Observations> observe(const Graph& graph, const std::optional<Samples>& s
   const bool bins = options.tune || options.observer == Observer::kPercentile ||
                     options.observer == Observer::kMse;
   const auto detail = bins ? Histogram::Detail::kBins : Histogram::Detail::kExtentOnly;
-  return calibrate(graph, *samples, observed, detail, options.threads, options.progress, rows);
+  return calibrate(graph, *samples, observed, detail, options.threads, options.progress, rows,
+                   binned);
 }
 
 /// Returns an error with one line per operator that PyTorch did not quantize.
@@ -170,10 +173,10 @@ Score score_of(const RealOutputs& reference, const RealOutputs& got) {
   }
   return score;
 }
-/// Returns true if the mean SQNR increases, no output loses much, and most samples have less noise.
-/// The noise of few samples can dominate an SQNR, so that its increase alone may be chance.
-bool is_better(const Score& before, const Score& after) {
-  constexpr double kGainMin = 0.5, kLossMax = 0.5, kShareMin = 0.7;
+/// Returns true unless the samples that were held back contradict a step that reduces the noise of
+/// single operators. Few samples do not confirm a gain: their noise varies more than the gain.
+bool is_accepted(const Score& before, const Score& after) {
+  constexpr double kMeanLossMax = 0.5, kLossMax = 1, kShareMin = 0.3;
   for (size_t i = 0; i < before.db.size(); ++i) {
     if (after.db[i] < before.db[i] - kLossMax) return false;
   }
@@ -182,7 +185,7 @@ bool is_better(const Score& before, const Score& after) {
     if (after.noise[s] < before.noise[s]) better += 1;
   }
   return better >= kShareMin * static_cast<double>(before.noise.size()) &&
-         after.mean_db() >= before.mean_db() + kGainMin;
+         after.mean_db() >= before.mean_db() - kMeanLossMax;
 }
 
 /// Multiply-accumulates for rounding weights, by QuantizeOptions::effort.
@@ -214,8 +217,9 @@ class Quantizer {
       rows_ = OperandRows::choose(graph_, roles_, held_samples(), samples_->count(),
                                   kRoundingWork[static_cast<size_t>(options_.effort)]);
     }
-    THIMBLE_TRY(seen_,
-                observe(graph_, samples_, classes.observed(may_be_wide()), options_, &rows_));
+    THIMBLE_TRY(seen_, observe(graph_, samples_, classes.observed(may_be_wide()), options_, &rows_,
+                               read_by_tables(graph_, roles_)));
+    restrict_to_readers(graph_, roles_, seen_.histograms);
     for (const auto& [id, observer] : observers) {
       seen_.histograms[static_cast<size_t>(id)].choose(observer);
     }
@@ -340,8 +344,8 @@ class Quantizer {
     return ok();
   }
 
-  /// Rounds weights together (adaptive_rounding.h) and corrects the last biases (output_bias.h), if
-  /// that increases the SQNR on the samples that were held back.
+  /// Rounds weights together (adaptive_rounding.h) and corrects the last biases (output_bias.h),
+  /// unless the samples that were held back contradict.
   Status adapt(Variant& trial, QuantReport& report) const {
     if (!samples_ || options_.joint != nullptr || held_samples() == 0) return ok();
     report_progress(options_.progress, "rounding weights");
@@ -357,7 +361,7 @@ class Quantizer {
       THIMBLE_CHECK(check_cancelled());
       THIMBLE_TRY(LoweredGraph lowered, lower(graph_, trial.plan, tried, options_.io));
       Score scores = measured(lowered);
-      if (!is_better(best, scores)) return false;
+      if (!is_accepted(best, scores)) return false;
       best = std::move(scores);
       trial.decisions = std::move(tried);
       trial.lowered = std::move(lowered);

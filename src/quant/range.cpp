@@ -154,10 +154,16 @@ int32_t Params::code_f32(float real) const {
       std::clamp(position, static_cast<double>(min), static_cast<double>(max)));
 }
 
-Range choose_range(const Histogram& histogram, Observer wanted) {
+Range choose_range(const Histogram& histogram, Observer wanted, bool whole) {
   const Observer observer = histogram.chosen().value_or(wanted);
   Range range{histogram.min(), histogram.max()};
-  if (observer == Observer::kExtrapolate) range = {histogram.likely_min(), histogram.likely_max()};
+  if (observer == Observer::kExtrapolate) {
+    range = {histogram.likely_min(), histogram.likely_max()};
+    if (!whole) {
+      range.low = std::max(range.low, histogram.useful_min());
+      range.high = std::min(range.high, histogram.useful_max());
+    }
+  }
   if (!histogram.counts().empty()) {
     if (observer == Observer::kPercentile) range = percentile(histogram);
     if (observer == Observer::kMse) range = least_squared_error(histogram);

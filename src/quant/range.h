@@ -49,7 +49,8 @@ struct Range {
   double low = 0, high = 0;  // low <= 0 <= high
 };
 
-[[nodiscard]] Range choose_range(const Histogram& histogram, Observer wanted);
+/// With `whole`, ignores that readers do not distinguish some elements (Histogram::restrict).
+[[nodiscard]] Range choose_range(const Histogram& histogram, Observer wanted, bool whole = false);
 /// Returns int8 parameters that represent both ends of the range. 256 quantized values span the
 /// range, or 255 if one is reserved for masked elements. The scale is 1 for an empty range.
 [[nodiscard]] Params params_for(const Range& range, bool masked = false);

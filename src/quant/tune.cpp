@@ -21,6 +21,7 @@
 #include "quant/parallel.h"
 #include "quant/plan.h"
 #include "quant/quality.h"
+#include "quant/reader_range.h"
 #include "quant/widths.h"
 
 namespace thimble::quant {
@@ -130,6 +131,7 @@ class TrialScorer {
       THIMBLE_TRY(scorer->seen_[half],
                   calibrate(scorer->graph_, scorer->samples_[half], scorer->observed_,
                             Histogram::Detail::kBins, options.threads));
+      restrict_to_readers(scorer->graph_, scorer->plan_, scorer->seen_[half].histograms);
     }
     return scorer;
   }

@@ -216,11 +216,10 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
     if (request.adapted != nullptr) {
       std::ranges::copy(request.adapted->codes.data<int8_t>().subspan(c * terms, terms),
                         codes.begin());
-      if (request.bias != nullptr) bias -= request.adapted->shift[c];
     } else {
       for (size_t i = 0; i < terms; ++i) codes[i] = weight_code(all[c].w[i], scale, range);
     }
-    if (request.adapted == nullptr && request.bias != nullptr && !request.x_means.empty()) {
+    if (request.bias != nullptr && !request.x_means.empty()) {
       bias -= mean_shift(request, c, all[c].w, codes, scale) * request.coverage;
     }
     if (request.bias != nullptr && !request.bias_error.empty()) bias -= request.bias_error[c];

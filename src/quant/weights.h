@@ -31,8 +31,7 @@ struct IntegerWeights {
 
 /// Rounded weights of one operator (adaptive_rounding.h).
 struct AdaptedWeights {
-  ir::Tensor codes;           // i8, shape of the weights
-  std::vector<double> shift;  // by output channel: mean of the error of the result
+  ir::Tensor codes;  // i8, shape of the weights
 };
 
 struct WeightRequest {

@@ -7,10 +7,11 @@ if(TARGET firmware AND TARGET thimble AND QEMU_ARM)
 endif()
 add_test(NAME benchmarks_zoo COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/zoo_test.py ${CMAKE_SOURCE_DIR})
 set_tests_properties(benchmarks_zoo PROPERTIES LABELS "docs;fast" TIMEOUT 60)
-if(TARGET thimble)
+if(TARGET thimble AND THIMBLE_PYTHON)  # Python_EXECUTABLE has NumPy
   add_test(NAME benchmarks_accuracy
-           COMMAND python3 ${CMAKE_SOURCE_DIR}/benchmarks/accuracy/accuracy.py --program $<TARGET_FILE:thimble> --check)
-  set_tests_properties(benchmarks_accuracy PROPERTIES LABELS e2e TIMEOUT 600)
+           COMMAND ${Python_EXECUTABLE} ${CMAKE_SOURCE_DIR}/benchmarks/accuracy/accuracy.py
+                   --program $<TARGET_FILE:thimble> --check)
+  set_tests_properties(benchmarks_accuracy PROPERTIES LABELS e2e TIMEOUT 1800)
 endif()
 if(TARGET firmware AND TARGET thimble AND QEMU_ARM AND THIMBLE_TORCH_PYTHON)
   add_test(NAME peers_benchmarks_lstm

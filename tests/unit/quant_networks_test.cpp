@@ -96,16 +96,16 @@ TEST_P(CommittedNetwork, SqnrIsAtLeastThatOfPt2e) {
   ASSERT_TRUE(model.ok()) << model.error().message;
   const double sqnr_db = measure_sqnr_db(network->graph, model->graph, network->tests);
 
-  std::ifstream file(root / "benchmarks" / "accuracy" / "pt2e.json");
-  const auto entry = nlohmann::json::parse(file)["networks"][name];
-  double peer_db = entry["cortex_m"]["sqnr_db"];
+  std::ifstream file(root / "benchmarks" / "accuracy" / "peers.json");
+  const auto entry = nlohmann::json::parse(file)["networks"][name]["0"];
+  double peer_db = entry["cortex_m"]["sqnr_db"][0];
   // XNNPACK's quantizer leaves softmax in float. int8 probabilities in steps of 1/256 cannot reach
   // its SQNR. The Cortex-M quantizer has the same steps.
   bool has_softmax = false;
   for (const ir::Op& op : network->graph.ops()) {
     has_softmax = has_softmax || op.kind == ir::OpKind::softmax;
   }
-  if (!has_softmax) peer_db = std::max<double>(peer_db, entry["xnnpack"]["sqnr_db"]);
+  if (!has_softmax) peer_db = std::max<double>(peer_db, entry["xnnpack"]["sqnr_db"][0]);
   std::printf("%-18s %.2f dB, PT2E %.2f dB\n", name.c_str(), sqnr_db, peer_db);
   EXPECT_GE(sqnr_db, peer_db - 1);
 

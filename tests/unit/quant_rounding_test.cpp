@@ -66,7 +66,6 @@ TEST(AdaptiveRounding, LowersTheErrorOfResults) {
   }
   const std::vector<double> scale(kOutputs, kScale);
   const auto adapted = quant::adapt_rounding({&operand, &w, scale, nearest, 0.01, true});
-  ASSERT_EQ(adapted.shift.size(), size_t{kOutputs});
   double before = 0, after = 0;
   for (size_t o = 0; o < kOutputs; ++o) {
     const auto row = w.data<float>().subspan(o * kTerms, kTerms);
@@ -88,8 +87,7 @@ Graph smooth_convolution() {
   const ValueId x = graph.add_input("x", {ir::DType::kF32, {1, 4, 16, 16}, {}, {}});
   ir::Tensor w = ir::zeros(ir::DType::kF32, {8, 4, 3, 3}), b = ir::zeros(ir::DType::kF32, {8});
   for (float& weight : w.data<float>()) weight = static_cast<float>(random.real(0, 1));
-  const ValueId weights =
-      graph.add_constant("w", std::make_shared<const ir::Tensor>(std::move(w)));
+  const ValueId weights = graph.add_constant("w", std::make_shared<const ir::Tensor>(std::move(w)));
   const ValueId bias = graph.add_constant("b", std::make_shared<const ir::Tensor>(std::move(b)));
   auto y = graph.add(ir::OpKind::conv2d, {x, weights, bias},
                      {{ir::attr::stride, std::vector<int64_t>{1, 1}},
@@ -143,13 +141,12 @@ TEST(AdaptiveRounding, EqualWithAnyNumberOfThreads) {
 TEST(OutputBias, RemovesTheMeanError) {
   constexpr size_t kSamples = 16, kElements = 256;
   Graph graph;
-  const ValueId x =
-      graph.add_input("x", {ir::DType::kF32, {1, int64_t{kElements}}, {}, {}});
+  const ValueId x = graph.add_input("x", {ir::DType::kF32, {1, int64_t{kElements}}, {}, {}});
   ir::Tensor w = ir::zeros(ir::DType::kF32, {1, int64_t{kElements}});
   std::ranges::fill(w.data<float>(), 1.0F);
   const ValueId weights = graph.add_constant("w", std::make_shared<const ir::Tensor>(std::move(w)));
-  const ValueId bias = graph.add_constant(
-      "b", std::make_shared<const ir::Tensor>(ir::zeros(ir::DType::kF32, {1})));
+  const ValueId bias =
+      graph.add_constant("b", std::make_shared<const ir::Tensor>(ir::zeros(ir::DType::kF32, {1})));
   const auto y = graph.add(ir::OpKind::linear, {x, weights, bias}, {});
   ASSERT_TRUE(y.ok()) << y.error().message;
   graph.add_output(*y);
@@ -177,7 +174,8 @@ TEST(AdaptiveRounding, OneSampleCannotBeHeldBack) {
   EXPECT_FALSE(model->report.rounding.has_value());
 }
 
-/// One element in 16,384 is far outside; tanh is constant there.
+/// One element in 16,384 is far outside; tanh is constant there. The default observer clips such
+/// elements for a table (reader_range.h), min-max does not.
 TEST(ObserverChoice, ClipsElementsThatDoNotMatter) {
   const Graph graph = parsed("  input %x: f32[1,4096]\n  %y: f32[1,4096] = tanh(%x)\n  output %y");
   constexpr size_t kSamples = 64;  // fewer are not compared
@@ -186,6 +184,7 @@ TEST(ObserverChoice, ClipsElementsThatDoNotMatter) {
     data.inputs[0].data.data<float>()[sample * 4096] = 100;
   }
   quant::QuantizeOptions options;
+  options.observer = quant::Observer::kMinMax;
   for (const int effort : {0, 1, 2}) {
     options.effort = effort;
     options.choose_observer = true;
