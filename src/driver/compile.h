@@ -39,8 +39,8 @@ struct CompileOptions {
   std::vector<double> input_mean, input_std;    // of the only uint8 or int16 input
   std::optional<quant::Observer> observer;
   bool choose_observer = false;  // quant::QuantizeOptions; set by with_recipe()
-  bool pareto = false;       // report->pareto
-  bool owns_inputs = false;  // inputs are in the arena, not in memory of the application
+  bool pareto = false;           // report->pareto
+  bool owns_inputs = false;      // inputs are in the arena, not in memory of the application
   engine::Optimize optimize = engine::Optimize::kSpeed;
   bool external_weights = false;       // an engine's constants are named data of the file
   engine::VendorTools vendor;          // vendor's compilers for delegates; holds the model's name
@@ -212,9 +212,11 @@ struct OverlapReport {
 /// Set if the SQNR on calibration data is below kWarnSqnrDb (output_quality.h).
 struct AccuracyWarning {
   double sqnr_db = 0;
-  std::string output;    // the one with this SQNR
-  std::string op;        // the operator that adds the largest noise; may be empty
-  ir::Source source;     // its position
+  std::string output;  // the one with this SQNR
+  std::string op;      // the operator that adds the largest noise; may be empty
+  ir::Source source;   // its position
+  std::string option;  // the option with the highest SQNR of those that were tried; may be empty
+  double option_sqnr_db = 0;
 };
 
 struct CompileReport {
@@ -254,8 +256,8 @@ struct CompileReport {
   int64_t npu_calls = 0;
   std::vector<OverlapReport> overlaps;
   int64_t overlap_arena_bytes = 0;  // part of arena_bytes that they cost
-  std::optional<double> time_us;  // an estimate, where clocks and the cost of a call are known
-  std::optional<int64_t> cycles;  // of the core for one run, an estimate
+  std::optional<double> time_us;    // an estimate, where clocks and the cost of a call are known
+  std::optional<int64_t> cycles;    // of the core for one run, an estimate
   std::optional<int64_t> runtime_cycles;  // part of `cycles`: the runtime, outside of kernels
   std::optional<engine::RuntimeWork> runtime_work;  // nothing: C code calls the kernels itself
   double clock_mhz = 0;                             // of the core; 0: unknown

@@ -110,14 +110,14 @@ inline constexpr int kDefaultEffort = 1, kEffortMax = 3;
 struct QuantizeOptions {
   IoTypes io;
   Observer observer = kDefaultObserver;
-  bool equalize = false;        // equalizes channel magnitudes (equalize.h)
-  bool tune = false;            // tries equalization and other observers, keeps gains (tune.h)
+  bool equalize = false;  // equalizes channel magnitudes (equalize.h)
+  bool tune = false;      // tries equalization and other observers, keeps gains (tune.h)
   /// 0: weights have the nearest codes. 1 to 3: they are rounded together (adaptive_rounding.h),
   /// and observers are compared (choose_observer), each level with more work at most.
   int effort = 0;
   bool choose_observer = false;  // replaces `observer` by a better one (tune.h)
-  int threads = 0;              // 0: hardware threads, at most 8; does not change the result
-  int64_t quality_samples = 8;  // number of samples for the SQNR of the report; 0: no SQNR
+  int threads = 0;               // 0: hardware threads, at most 8; does not change the result
+  int64_t quality_samples = 8;   // number of samples for the SQNR of the report; 0: no SQNR
   /// Requantization rounds once instead of twice, as in PyTorch, for operators with both forms.
   /// Kernels round twice; this option is for comparisons only.
   bool single_rounding = false;
@@ -184,6 +184,13 @@ struct ObserverChoice {
   double before_db = 0, after_db = 0;
 };
 
+/// Options of the compiler that were tried because of a low SQNR (driver/tried_options.h).
+struct TriedOption {
+  std::string text;          // "--quant lstm=float"
+  double sqnr_db = 0;        // lowest of the outputs
+  int64_t weight_bytes = 0;  // constants of the integer graph
+};
+
 struct QuantReport {
   int64_t samples = 0;                                  // number of calibration samples
   double calibrate_seconds = 0;                         // float forward passes, observers
@@ -204,8 +211,9 @@ struct QuantReport {
   std::optional<GoalReport> goal;
   /// Index into ops: the operator that adds the largest noise, relative to its result.
   std::optional<size_t> largest_loss;
-  std::optional<RoundingReport> rounding;        // if it increased the SQNR
+  std::optional<RoundingReport> rounding;         // if it increased the SQNR
   std::optional<ObserverChoice> observer_choice;  // if another observer is better
+  std::vector<TriedOption> tried_options;
   std::vector<Trial> trials;  // trials of QuantizeOptions::tune, in execution order
 };
 
