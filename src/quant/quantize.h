@@ -158,6 +158,7 @@ struct GoalReport {
   Metric metric = Metric::kSqnr;
   double least = 0, narrow = 0, wide = 0, reached = 0;  // requested; int8; int16; final graph
   std::vector<WidthNote> promoted;
+  bool rounded = false;  // every operator has 16 bits, and the rounding of weights was needed
 };
 
 /// One trial of tune.h.
