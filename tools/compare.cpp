@@ -334,7 +334,9 @@ Json to_json(const Comparison& result) {
     json["layers"].push_back({{"name", layer.name},
                               {"op", layer.kernel},
                               {"source", layer.source.where()},
-                              {"sqnr_db", number(layer.sqnr_db)}});
+                              {"sqnr_db", number(layer.sqnr_db)},
+                              {"local_db", number(layer.local_db)},
+                              {"cause", layer.cause}});
   }
   json["calls"] = result.calls;
   json["on"] = result.where;
@@ -349,13 +351,15 @@ void print_layers(const std::vector<LayerQuality>& layers) {
   const auto worst = std::ranges::min_element(layers, {}, [](const LayerQuality& layer) {
     return std::isnan(layer.sqnr_db) ? std::numeric_limits<double>::infinity() : layer.sqnr_db;
   });
-  std::printf("  %-9s %-20s %-28s %s\n", "SQNR", "value", "kernel", "source");
+  std::printf("  %-9s %-9s %-9s %-20s %-28s %s\n", "SQNR", "local", "cause", "value", "kernel",
+              "source");
   for (auto layer = layers.begin(); layer != layers.end(); ++layer) {
     const ir::Source& source = layer->source;
-    std::printf("%c %9s %-20s %-28s %s  %s%s%s\n", layer == worst ? '>' : ' ',
-                decibels_text(layer->sqnr_db).c_str(), layer->name.c_str(), layer->kernel.c_str(),
-                source.where().c_str(), source.text.c_str(), source.module.empty() ? "" : "  in ",
-                source.module.c_str());
+    const std::string local = std::isnan(layer->local_db) ? "" : decibels_text(layer->local_db);
+    std::printf("%c %9s %9s %-9s %-20s %-28s %s  %s%s%s\n", layer == worst ? '>' : ' ',
+                decibels_text(layer->sqnr_db).c_str(), local.c_str(), layer->cause.c_str(),
+                layer->name.c_str(), layer->kernel.c_str(), source.where().c_str(),
+                source.text.c_str(), source.module.empty() ? "" : "  in ", source.module.c_str());
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Inputs whose values span more decades than their quantized values can represent, such as power
-// spectra and raw counts. Test: tests/unit/tried_options_test.cpp.
+// spectra and raw counts. Test: tests/unit/wide_inputs_test.cpp.
 
 #include <string>
 #include <vector>

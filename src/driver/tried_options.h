@@ -8,7 +8,7 @@
 //   --activations int16 --quant M=float
 //
 // Trials end when an option reaches kGoodSqnrDb. Precisions without kernels on the part are not
-// tried. Test: tests/unit/tried_options_test.cpp.
+// tried. Test: tests/unit/wide_inputs_test.cpp.
 
 #include <optional>
 #include <string>
