@@ -45,8 +45,7 @@ ir::Tensor quantized_as(const ir::Tensor& real, const ir::Type& type) {
   return codes;
 }
 
-LocalError::LocalError(const ir::Graph& graph, const ir::Op& op)
-    : is_norm_(is_norm(op.kind)), result_(graph.type(op.output)) {
+SingleOp::SingleOp(const ir::Graph& graph, const ir::Op& op) {
   std::map<ir::ValueId, ir::ValueId> copies;
   std::vector<ir::ValueId> inputs;
   for (const ir::ValueId id : op.inputs) {
@@ -57,26 +56,34 @@ LocalError::LocalError(const ir::Graph& graph, const ir::Op& op)
     if (!copies.contains(id)) {
       const ir::Value& value = graph.value(id);
       if (value.constant != nullptr) {
-        copies[id] = single_.add_constant(value.name, value.constant, value.type.quant);
+        copies[id] = graph_.add_constant(value.name, value.constant, value.type.quant);
       } else {
-        copies[id] = single_.add_input(value.name, value.type);
+        copies[id] = graph_.add_input(value.name, value.type);
         operands_.push_back(id);
       }
     }
     inputs.push_back(copies.at(id));
   }
-  const Result<ir::ValueId> result = single_.add(op.kind, std::move(inputs), op.attrs, op.source,
-                                                 {"y", result_.dim_order, result_.quant});
+  const ir::Type& type = graph.type(op.output);
+  const Result<ir::ValueId> result = graph_.add(op.kind, std::move(inputs), op.attrs, op.source,
+                                                {"y", type.dim_order, type.quant});
   assert(result.ok() && "the operator is one of a graph");
-  single_.add_output(*result);
+  graph_.add_output(*result);
 }
 
-void LocalError::add(const std::vector<ir::Tensor>& operands, const ir::Tensor& reference) {
-  quant::FastExecutor engine(single_, quant::integer_kernels());
+ir::Tensor SingleOp::run(const std::vector<ir::Tensor>& operands) const {
+  quant::FastExecutor engine(graph_, quant::integer_kernels());
   engine.run(operands, {});
+  return engine.outputs()[0];
+}
+
+LocalError::LocalError(const ir::Graph& graph, const ir::Op& op)
+    : op_(graph, op), is_norm_(is_norm(op.kind)), result_(graph.type(op.output)) {}
+
+void LocalError::add(const std::vector<ir::Tensor>& operands, const ir::Tensor& reference) {
   const double scale = result_.quant->scale[0];
   const int32_t zero_point = result_.quant->zero_point[0];
-  const ir::Tensor got = to_real(engine.outputs()[0], scale, zero_point);
+  const ir::Tensor got = to_real(op_.run(operands), scale, zero_point);
   sqnr_.add(reference, got);
   const ir::Tensor nearest = to_real(quantized_as(reference, result_), scale, zero_point);
   const auto [low, high] = code_limits(result_.dtype);

@@ -17,13 +17,27 @@
 
 namespace thimble::tools {
 
+/// One operator of a graph as a graph of its own.
+class SingleOp {
+ public:
+  SingleOp(const ir::Graph& graph, const ir::Op& op);
+
+  /// The operands that are no constants, each once.
+  [[nodiscard]] const std::vector<ir::ValueId>& operands() const { return operands_; }
+  /// Runs the operator on one tensor for each of operands().
+  [[nodiscard]] ir::Tensor run(const std::vector<ir::Tensor>& operands) const;
+
+ private:
+  ir::Graph graph_;
+  std::vector<ir::ValueId> operands_;
+};
+
 class LocalError {
  public:
-  /// `graph` is the integer graph. It must outlive the object.
+  /// `op` is an operator of the integer graph.
   LocalError(const ir::Graph& graph, const ir::Op& op);
 
-  /// Type of an operand; the caller quantizes float values to it.
-  [[nodiscard]] const std::vector<ir::ValueId>& operands() const { return operands_; }
+  [[nodiscard]] const std::vector<ir::ValueId>& operands() const { return op_.operands(); }
   /// Runs the operator on one tensor for each of operands(), and adds its error against the float
   /// result.
   void add(const std::vector<ir::Tensor>& operands, const ir::Tensor& reference);
@@ -32,8 +46,7 @@ class LocalError {
   [[nodiscard]] std::string_view cause() const;
 
  private:
-  ir::Graph single_;
-  std::vector<ir::ValueId> operands_;
+  SingleOp op_;
   bool is_norm_ = false;
   ir::Type result_;
   Sqnr sqnr_;

@@ -9,6 +9,7 @@
 #include "emit/decompile.h"
 #include "emit/layers.h"
 #include "formats/pte/read.h"
+#include "ir/op_traits.h"
 #include "quant/fast_float.h"
 #include "quant/simulate.h"
 #include "tools/local_error.h"
@@ -43,17 +44,17 @@ std::string float_name(std::string name) {
 /// are known.
 class LocalErrors {
  public:
-  LocalErrors(const ir::Graph& graph, const std::vector<Pair>& pairs) : graph_(graph) {
+  LocalErrors(const ir::Graph& graph, const std::vector<Pair>& pairs)
+      : graph_(graph), producers_(graph.producers()) {
     for (const Pair& pair : pairs) real_of_[pair.integer] = pair.real;
-    const std::vector<int> producers = graph.producers();
     for (const Pair& pair : pairs) {
       errors_.emplace_back();
-      const int producer = producers[ir::index_of(pair.integer)];
+      const int producer = producers_[ir::index_of(pair.integer)];
       if (producer < 0 || !has_one_scale(pair.integer)) continue;
       const ir::Op& op = graph.ops()[static_cast<size_t>(producer)];
       if (op.kind == ir::OpKind::quantize) continue;
       errors_.back() = std::make_unique<LocalError>(graph, op);
-      for (const ir::ValueId id : errors_.back()->operands()) read_.insert(id);
+      for (const ir::ValueId id : errors_.back()->operands()) read(id);
     }
   }
 
@@ -62,17 +63,13 @@ class LocalErrors {
     if (read_.contains(id)) kept_[id] = result;
   }
 
-  /// An operand is the float value where the float graph has it, else the result that was kept.
+  /// An operand is the float value where the float graph has it, also if it was moved since. Else
+  /// it is the result that was kept.
   void add(const std::vector<Pair>& pairs, const std::map<ir::ValueId, ir::Tensor>& real) {
     for (size_t i = 0; i < pairs.size(); ++i) {
       if (errors_[i] == nullptr) continue;
       std::vector<ir::Tensor> operands;
-      for (const ir::ValueId id : errors_[i]->operands()) {
-        const auto known = real_of_.find(id);
-        const bool quantizable = known != real_of_.end() && has_one_scale(id);
-        operands.push_back(quantizable ? quantized_as(real.at(known->second), graph_.type(id))
-                                       : kept_.at(id));
-      }
+      for (const ir::ValueId id : errors_[i]->operands()) operands.push_back(operand(id, real));
       errors_[i]->add(operands, real.at(pairs[i].real));
     }
   }
@@ -85,8 +82,41 @@ class LocalErrors {
     return quant && quant->scale.size() == 1;
   }
 
+  /// Returns true if the float graph has the value.
+  [[nodiscard]] bool is_known(ir::ValueId id) const {
+    return real_of_.contains(id) && has_one_scale(id);
+  }
+
+  /// Registers an operand. One that was moved depends on the operand of the movement. The depth is
+  /// that of a chain of movements.
+  void read(ir::ValueId id) {
+    if (is_known(id) || moves_.contains(id) || read_.contains(id)) return;
+    const int producer = producers_[ir::index_of(id)];
+    const ir::Op* const op = producer < 0 ? nullptr : &graph_.ops()[static_cast<size_t>(producer)];
+    if (op == nullptr || !ir::only_moves(op->kind)) {
+      read_.insert(id);
+      return;
+    }
+    const auto [move, added] = moves_.try_emplace(id, graph_, *op);
+    for (const ir::ValueId before : move->second.operands()) read(before);
+  }
+
+  [[nodiscard]] ir::Tensor operand(ir::ValueId id,
+                                   const std::map<ir::ValueId, ir::Tensor>& real) const {
+    if (is_known(id)) return quantized_as(real.at(real_of_.at(id)), graph_.type(id));
+    const auto move = moves_.find(id);
+    if (move == moves_.end()) return kept_.at(id);
+    std::vector<ir::Tensor> operands;
+    for (const ir::ValueId before : move->second.operands()) {
+      operands.push_back(operand(before, real));
+    }
+    return move->second.run(operands);
+  }
+
   const ir::Graph& graph_;
+  const std::vector<int> producers_;
   std::map<ir::ValueId, ir::ValueId> real_of_;
+  std::map<ir::ValueId, SingleOp> moves_;            // by result
   std::vector<std::unique_ptr<LocalError>> errors_;  // by pair; may be null
   std::set<ir::ValueId> read_;
   std::map<ir::ValueId, ir::Tensor> kept_;
