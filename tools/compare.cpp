@@ -23,6 +23,7 @@
 #include "tools/compare.h"
 #include "tools/io_types.h"
 #include "tools/match_inputs.h"
+#include "tools/measured_option.h"
 #include "tools/model.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
@@ -48,7 +49,8 @@ struct Comparison {
   HitRate agreement;       // share of rows of the first output with the same top-1 class
   HitRate accuracy_float;  // float model, against the labels
   HitRate accuracy;
-  std::vector<LayerQuality> layers;  // only with --per-layer
+  std::vector<LayerQuality> layers;      // only with --per-layer
+  std::optional<MeasuredOption> option;  // only with --per-layer
 };
 
 /// Calls per boot of an emulated board. The progress is updated between boots.
@@ -249,6 +251,15 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
   if (arguments.per_layer) {
     THIMBLE_TRY(const Bytes bytes, read_file(arguments.model));
     THIMBLE_TRY(result.layers, layer_quality(graph, bytes, model.label, samples, kLayerCalls));
+    driver::CompileOptions trial;
+    THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, model.label));
+    THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, model.label));
+    trial.target = arguments.target.empty() ? interface.target : arguments.target;
+    trial.shapes = options.shapes;
+    trial.preprocess = preprocess;
+    if (!trial.target.empty()) {
+      THIMBLE_TRY(result.option, measured_option(arguments.float_model, samples, trial));
+    }
   }
   formats::bundle::TestSuite suite;
   quant::FastExecutor engine(graph, quant::float_kernels());
@@ -334,7 +345,14 @@ Json to_json(const Comparison& result) {
     json["layers"].push_back({{"name", layer.name},
                               {"op", layer.kernel},
                               {"source", layer.source.where()},
-                              {"sqnr_db", number(layer.sqnr_db)}});
+                              {"sqnr_db", number(layer.sqnr_db)},
+                              {"local_db", number(layer.local_db)},
+                              {"cause", layer.cause}});
+  }
+  if (result.option) {
+    json["option"] = {{"option", result.option->text},
+                      {"before_db", number(result.option->before_db)},
+                      {"sqnr_db", number(result.option->after_db)}};
   }
   json["calls"] = result.calls;
   json["on"] = result.where;
@@ -349,13 +367,15 @@ void print_layers(const std::vector<LayerQuality>& layers) {
   const auto worst = std::ranges::min_element(layers, {}, [](const LayerQuality& layer) {
     return std::isnan(layer.sqnr_db) ? std::numeric_limits<double>::infinity() : layer.sqnr_db;
   });
-  std::printf("  %-9s %-20s %-28s %s\n", "SQNR", "value", "kernel", "source");
+  std::printf("  %-9s %-9s %-9s %-20s %-28s %s\n", "SQNR", "local", "cause", "value", "kernel",
+              "source");
   for (auto layer = layers.begin(); layer != layers.end(); ++layer) {
     const ir::Source& source = layer->source;
-    std::printf("%c %9s %-20s %-28s %s  %s%s%s\n", layer == worst ? '>' : ' ',
-                decibels_text(layer->sqnr_db).c_str(), layer->name.c_str(), layer->kernel.c_str(),
-                source.where().c_str(), source.text.c_str(), source.module.empty() ? "" : "  in ",
-                source.module.c_str());
+    const std::string local = std::isnan(layer->local_db) ? "" : decibels_text(layer->local_db);
+    std::printf("%c %9s %9s %-9s %-20s %-28s %s  %s%s%s\n", layer == worst ? '>' : ' ',
+                decibels_text(layer->sqnr_db).c_str(), local.c_str(), layer->cause.c_str(),
+                layer->name.c_str(), layer->kernel.c_str(), source.where().c_str(),
+                source.text.c_str(), source.module.empty() ? "" : "  in ", source.module.c_str());
   }
 }
 
@@ -379,6 +399,11 @@ void print(const CompareArguments& arguments, const Comparison& result) {
     std::printf("  accuracy, compiled %8.2f %%\n", 100.0 * *result.accuracy.value());
   }
   print_layers(result.layers);
+  if (result.option) {
+    std::printf("  with these samples as calibration data: `compile %s` has %s, without it %s\n",
+                result.option->text.c_str(), decibels_text(result.option->after_db).c_str(),
+                decibels_text(result.option->before_db).c_str());
+  }
   for (const std::string& warning : result.warnings)
     std::printf("  warning: %s\n", warning.c_str());
 }

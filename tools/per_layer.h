@@ -16,7 +16,9 @@ struct LayerQuality {
   std::string name;    // name of the float value
   std::string kernel;  // "thimble::conv2d.out"
   ir::Source source;
-  double sqnr_db = 0;
+  double sqnr_db = 0;   // with the errors of all operators before it
+  double local_db = 0;  // of this operator alone (local_error.h); NaN if it was not measured
+  std::string cause;    // of the local error; may be empty
 };
 
 /// In execution order, the values that the float graph also has with the same shape. `pte` must

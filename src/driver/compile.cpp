@@ -14,6 +14,7 @@
 #include "driver/debug_calls.h"
 #include "driver/does_not_fit.h"
 #include "driver/engines.h"
+#include "driver/input_resolution.h"
 #include "driver/int4_choice.h"
 #include "driver/integer_ranges.h"
 #include "driver/npu_cycles.h"
@@ -25,6 +26,7 @@
 #include "driver/run_time.h"
 #include "driver/runtime_work.h"
 #include "driver/stages.h"
+#include "driver/tried_options.h"
 #include "emit/decompile.h"
 #include "emit/emit.h"
 #include "engine/part.h"
@@ -642,10 +644,15 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   release_imported_constants(&model);
   THIMBLE_CHECK(check_options(model, options, *part));
   THIMBLE_TRY(const Calibration data, read_calibration(model, options));
-  THIMBLE_TRY(const quant::QuantizedModel quantized,
+  THIMBLE_TRY(quant::QuantizedModel quantized,
               options.int4_flash
                   ? quantize_within_flash(model, data, options, part)
                   : quantize_model(model, data, options, arithmetic_of(options, *part)));
+  const std::optional<double> sqnr_db = lowest_sqnr_db(quantized.report);
+  if (sqnr_db && *sqnr_db < kWarnSqnrDb && !options.goal && !quant::is_prequantized(model.graph)) {
+    THIMBLE_TRY(quantized.report.tried_options,
+                try_options({model, data, options, *part}, quantized));
+  }
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *part));
   const std::optional<int64_t> limit = ram_limit(*part, memory_sizes(options, *part));
   Result<Program> program = write_program(model, quantized, part, options, limit, &files);
@@ -662,7 +669,12 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   THIMBLE_TRY(Compiled compiled,
               report_program(std::move(*program), model, quantized, part, options));
   CompileReport& report = compiled.report;
-  report.warnings.insert(report.warnings.begin(), data.warnings.begin(), data.warnings.end());
+  std::vector<std::string> warnings = data.warnings;
+  if (!data.random) {
+    std::ranges::move(input_resolution_warnings(quantized.graph, data.samples),
+                      std::back_inserter(warnings));
+  }
+  report.warnings.insert(report.warnings.begin(), warnings.begin(), warnings.end());
   if (!refusal && !report.shortage.empty()) {
     refusal = Error{ErrorKind::kUnsupported, report.shortage, report.shortage_facts};
   }

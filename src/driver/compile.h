@@ -217,6 +217,8 @@ struct AccuracyWarning {
   std::string output;  // the one with this SQNR
   std::string op;      // the operator that adds the largest noise; may be empty
   ir::Source source;   // its position
+  std::string option;  // the option with the highest SQNR of those that were tried; may be empty
+  double option_sqnr_db = 0;
 };
 
 struct CompileReport {

@@ -242,9 +242,14 @@ std::string range_warning(std::string_view input, const ir::Tensor& data,
                           const ValueRange& calibrated) {
   // A range excludes rare values on purpose, and data that was held back exceeds it a little.
   constexpr double kMargin = 0.1, kShareMax = 0.01, kInside = 8;
+  constexpr double kClippedMax = 1e-3;
   const double margin = kMargin * calibrated.width();
   int64_t outside = 0, all = 0;
+  double squares = 0, clipped = 0;
   for_each_value(data, [&](double value) {
+    const double excess = value - std::clamp(value, calibrated.low, calibrated.high);
+    squares += value * value;
+    clipped += excess * excess;
     outside += value < calibrated.low - margin || value > calibrated.high + margin ? 1 : 0;
     all += 1;
   });
@@ -258,6 +263,13 @@ std::string range_warning(std::string_view input, const ir::Tensor& data,
         "{}: {:.1f} % of the values are far outside and saturate; scale the data like the "
         "calibration data, or calibrate with such data",
         ranges, 100 * share);
+  }
+  // Few large values can be most of the signal, as in a power spectrum.
+  if (clipped > kClippedMax * squares) {
+    return fmt::format(
+        "{}: values outside saturate, an error of {:.1f} dB relative to the data; calibrate with "
+        "such data",
+        ranges, 10 * std::log10(clipped / squares));
   }
   if (all > 1 && found.width() * kInside < calibrated.width()) {
     return fmt::format(

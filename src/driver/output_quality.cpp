@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/size_text.h"
 #include "driver/data.h"
+#include "driver/tried_options.h"
 
 namespace thimble::driver {
 namespace {
@@ -34,10 +36,14 @@ std::string of_first_samples(const quant::QuantReport& report) {
 }
 
 std::optional<double> lowest_sqnr_db(const CompileReport& report) {
+  return lowest_sqnr_db(report.quant);
+}
+
+std::optional<double> lowest_sqnr_db(const quant::QuantReport& report) {
   std::optional<double> lowest;
-  for (size_t i = 0; i < report.outputs.size(); ++i) {
-    std::optional<double> sqnr_db = output_sqnr_db(report.quant, i);
-    if (is_exact_output(report.quant, i)) sqnr_db = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < report.output_sqnr_db.size(); ++i) {
+    std::optional<double> sqnr_db = output_sqnr_db(report, i);
+    if (is_exact_output(report, i)) sqnr_db = std::numeric_limits<double>::infinity();
     if (sqnr_db) lowest = std::min(lowest.value_or(*sqnr_db), *sqnr_db);
   }
   return lowest;
@@ -55,10 +61,9 @@ void warn_of_low_sqnr(CompileReport* report) {
   if (found.output.empty()) return;
   std::string warning = sqnr_warning(found.output, found.sqnr_db);
   if (warning.empty()) {
-    warning = fmt::format(
-        "{}: SQNR {:.1f} dB: `thimble compare --per-layer` shows where it is lost; `compile "
-        "--tune`, `--effort 3` and `--activations int16` may increase it",
-        found.output, found.sqnr_db);
+    warning =
+        fmt::format("{}: SQNR {:.1f} dB: `thimble compare --per-layer` shows where it is lost",
+                    found.output, found.sqnr_db);
   }
   if (report->quant.largest_loss) {
     const quant::OpQuality& op = report->quant.ops[*report->quant.largest_loss];
@@ -66,6 +71,17 @@ void warn_of_low_sqnr(CompileReport* report) {
     found.source = op.source;
     warning += fmt::format("; {} adds the largest error: {} {}", found.op, op.source.where(),
                            op.source.text);
+  }
+  const std::vector<quant::TriedOption>& tried = report->quant.tried_options;
+  if (const quant::TriedOption* const best = best_option(tried, found.sqnr_db)) {
+    found.option = best->text;
+    found.option_sqnr_db = best->sqnr_db;
+    warning += fmt::format("; `{}` has {:.1f} dB on the calibration data, weights {} B", best->text,
+                           best->sqnr_db, with_commas(best->weight_bytes));
+  }
+  for (const quant::TriedOption& option : tried) {
+    if (option.text == found.option) continue;
+    warning += fmt::format("; tried: `{}`, {:.1f} dB", option.text, option.sqnr_db);
   }
   report->warnings.push_back(std::move(warning));
   report->accuracy_warning = std::move(found);

@@ -26,6 +26,7 @@ namespace thimble::driver {
 /// Returns the lowest SQNR of all outputs in dB, infinite if all are exact; nothing if no output
 /// has one.
 [[nodiscard]] std::optional<double> lowest_sqnr_db(const CompileReport& report);
+[[nodiscard]] std::optional<double> lowest_sqnr_db(const quant::QuantReport& report);
 
 /// Below this SQNR the report has a warning.
 inline constexpr double kWarnSqnrDb = 10;

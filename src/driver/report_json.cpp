@@ -304,7 +304,17 @@ std::string json_report(const CompileReport& report) {
     json["accuracy_warning"] = {{"sqnr_db", warning.sqnr_db},
                                 {"output", warning.output},
                                 {"operator", warning.op},
-                                {"source", warning.source.where()}};
+                                {"source", warning.source.where()},
+                                {"option", warning.option}};
+    Json& tried = json["accuracy_warning"]["tried"] = Json::array();
+    for (const quant::TriedOption& option : report.quant.tried_options) {
+      tried.push_back({{"option", option.text},
+                       {"sqnr_db", option.sqnr_db},
+                       {"weights_bytes", option.weight_bytes}});
+    }
+    if (!warning.option.empty()) {
+      json["accuracy_warning"]["option_sqnr_db"] = warning.option_sqnr_db;
+    }
   }
   if (const auto& rounding = report.quant.rounding) {
     json["rounding"] = {{"operators", rounding->operators},

@@ -111,7 +111,8 @@ bool Lowering::only_float_readers(ValueId id, const std::vector<int>& readers) c
          std::ranges::none_of(from_.states(),
                               [&](const ir::State& state) { return state.next == id; }) &&
          std::ranges::all_of(readers, [this](int reader) {
-           return plan_.ops[static_cast<size_t>(reader)].role == Role::kFloat;
+           const Role role = plan_.ops[static_cast<size_t>(reader)].role;
+           return role == Role::kFloat || role == Role::kObserved;
          });
 }
 

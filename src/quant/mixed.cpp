@@ -133,6 +133,20 @@ std::vector<bool> with(std::vector<bool> ops, const std::vector<size_t>& added, 
   return ops;
 }
 
+/// Returns a note for each operator that has 16 bits and was not selected for them.
+std::vector<WidthNote> promoted_notes(const ir::Graph& graph, const Plan& plan,
+                                      const std::vector<bool>& before) {
+  std::vector<WidthNote> notes;
+  for (size_t i = 0; i < before.size(); ++i) {
+    const OpPlan& op = plan.ops[i];
+    const bool made = op.role == Role::kLower || op.role == Role::kTable;
+    if (before[i] || !made || !op.wide || keeps_width(graph.ops()[i].kind)) continue;
+    notes.push_back({graph.value(op.result).name, graph.ops()[i].source,
+                     "int16: required by the accuracy goal"});
+  }
+  return notes;
+}
+
 }  // namespace
 
 std::string_view metric_name(Metric metric) {
@@ -161,9 +175,24 @@ Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wid
               request.attempt(std::vector<bool>(request.graph.ops().size(), true)));
   THIMBLE_TRY(report.wide, search.value(all));
   if (!search.reached(report.wide)) {
-    return unsupported("--accuracy {}>={}: int8 reaches {:.4g}, int16 for every operator {:.4g}{}",
-                       metric_name(request.goal.metric), request.goal.least, report.narrow,
-                       report.wide, search.float_text());
+    const std::vector<bool> every(request.graph.ops().size(), true);
+    THIMBLE_TRY(Variant rounded, request.attempt(every));
+    THIMBLE_TRY(report.rounded, request.round(rounded));
+    if (report.rounded) {
+      THIMBLE_TRY(report.reached, search.value(rounded));
+    }
+    if (!report.rounded || !search.reached(report.reached)) {
+      const std::string text =
+          report.rounded ? fmt::format(", with rounded weights {:.4g}", report.reached) : "";
+      return unsupported(
+          "--accuracy {}>={}: int8 reaches {:.4g}, int16 for every operator {:.4g}{}{}",
+          metric_name(request.goal.metric), request.goal.least, report.narrow, report.wide, text,
+          search.float_text());
+    }
+    report.promoted = promoted_notes(request.graph, rounded.plan, wide_ops);
+    wide_ops = every;
+    trial = std::move(rounded);
+    return report;
   }
   THIMBLE_TRY(std::vector<size_t> ranked, search.ranked(wide_ops, trial));
   assert(!ranked.empty() && "16 bits everywhere reach the goal, so an operator can be promoted");

@@ -24,17 +24,21 @@ struct Variant {
 /// Lowers the graph. The argument is true for each operator that has 16 bits.
 using Attempt = std::function<Result<Variant>(const std::vector<bool>&)>;
 
+/// Rounds the weights together (adaptive_rounding.h). Returns false if that is not done or no gain.
+using Round = std::function<Result<bool>(Variant&)>;
+
 struct GoalRequest {
   const ir::Graph& graph;
   const Samples& samples;
   const AccuracyGoal& goal;
   int threads;
   const Attempt& attempt;
+  const Round& round;  // called if 16 bits for every operator do not reach the goal
 };
 
 /// Adds operators to `wide_ops` until the goal is reached. `trial` belongs to `wide_ops` before and
 /// after. Returns a not-supported error with the best value if all operators together do not reach
-/// the goal.
+/// the goal, also with rounded weights.
 [[nodiscard]] Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wide_ops,
                                             Variant& trial);
 

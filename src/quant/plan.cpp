@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "ir/op_traits.h"
 #include "numerics/spectrum.h"
 #include "passes/uses.h"
 #include "quant/rules/rules.h"
@@ -51,6 +53,61 @@ bool stays_float(const Graph& graph, const Op& op, const PlanPreferences& prefer
          preferences.keep_float(graph, op);
 }
 
+/// Returns true for an operator that only moves float32 elements.
+bool moves_floats(const Graph& graph, const Op& op) {
+  return ir::only_moves(op.kind) && graph.type(op.output).dtype == ir::DType::kF32;
+}
+
+/// By operator: stays in float32. An operator that only moves elements does so too if float32
+/// operators or float inputs produce all its operands, and only float32 operators read its result.
+std::vector<bool> float_ops(const Graph& graph, const PlanPreferences& preferences) {
+  std::vector<bool> stays(graph.ops().size(), false);
+  if (!preferences.keep_float) return stays;
+  const Uses uses(graph);
+  const std::vector<int> producers = graph.producers();
+  std::vector<bool> moves(stays.size(), false);
+  for (size_t i = 0; i < stays.size(); ++i) {
+    const Op& op = graph.ops()[i];
+    stays[i] = stays_float(graph, op, preferences);
+    const bool next = std::ranges::any_of(
+        graph.states(), [&](const ir::State& state) { return state.next == op.output; });
+    moves[i] = !stays[i] && moves_floats(graph, op) && !uses.is_output(op.output) && !next &&
+               !uses.readers(op.output).empty();
+  }
+  const std::set<ValueId> inputs(graph.inputs().begin(), graph.inputs().end());
+  const auto is_float = [&](int op) {
+    return stays[static_cast<size_t>(op)] || moves[static_cast<size_t>(op)];
+  };
+  // An operator without readers is only observed.
+  const auto reads_float = [&](int op) {
+    const ValueId result = graph.ops()[static_cast<size_t>(op)].output;
+    return is_float(op) || (uses.readers(result).empty() && !uses.is_output(result));
+  };
+  const auto real_operand = [&](ValueId id) {
+    if (id == ir::kNoValue || is_constant(graph, id)) return true;
+    if (graph.type(id).dtype != ir::DType::kF32) return true;
+    const int producer = producers[ir::index_of(id)];
+    if (producer >= 0) return is_float(producer);
+    return inputs.contains(id) && preferences.io.of(graph.value(id).name) == Io::kFloat;
+  };
+  // A chain of movements is decided as a whole: one that is quantized quantizes its neighbors.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = 0; i < stays.size(); ++i) {
+      if (!moves[i]) continue;
+      const Op& op = graph.ops()[i];
+      if (std::ranges::all_of(op.inputs, real_operand) &&
+          std::ranges::all_of(uses.readers(op.output), reads_float)) {
+        continue;
+      }
+      moves[i] = false;
+      changed = true;
+    }
+  }
+  for (size_t i = 0; i < stays.size(); ++i) stays[i] = stays[i] || moves[i];
+  return stays;
+}
+
 Status check_all(const Graph& graph, const PlanPreferences& preferences) {
   std::string lines;
   for (const ir::State& state : graph.states()) {
@@ -75,7 +132,10 @@ bool may_have_16_bits(Io io) {
 class Planner {
  public:
   Planner(const Graph& graph, Pins pins, const PlanPreferences& preferences)
-      : graph_(graph), uses_(graph), preferences_(preferences) {
+      : graph_(graph),
+        uses_(graph),
+        preferences_(preferences),
+        float_ops_(float_ops(graph, preferences)) {
     plan_.pins = std::move(pins);
     plan_.ops.resize(graph.ops().size());
     plan_.is_quantized.resize(graph.value_count(), false);
@@ -113,7 +173,7 @@ class Planner {
       plan.role = Role::kObserved;
       return;
     }
-    if (stays_float(graph_, op, preferences_)) {
+    if (float_ops_[index]) {
       plan.role = Role::kFloat;
       return;
     }
@@ -149,7 +209,8 @@ class Planner {
   [[nodiscard]] bool is_quantized_after(ValueId result) const {
     const auto& readers = uses_.readers(result);
     const bool read = std::ranges::any_of(readers, [this](int reader) {
-      return plan_.ops[static_cast<size_t>(reader)].role != Role::kFloat;
+      const Role role = plan_.ops[static_cast<size_t>(reader)].role;
+      return role != Role::kFloat && role != Role::kObserved;
     });
     const bool next = std::ranges::any_of(
         graph_.states(), [&](const ir::State& state) { return state.next == result; });
@@ -206,6 +267,7 @@ class Planner {
   const Graph& graph_;
   const Uses uses_;
   const PlanPreferences& preferences_;
+  const std::vector<bool> float_ops_;
   Plan plan_;
   std::vector<ValueId> source_;  // by value: the source of its table
   std::vector<bool> fused_;      // by value: result of a clamp that was merged into its producer

@@ -611,13 +611,20 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   }
   if (options.goal) {
     const Attempt attempt = [&](const std::vector<bool>& ops) { return quantizer.attempt(ops); };
+    const Round round = [&](Variant& variant) -> Result<bool> {
+      THIMBLE_CHECK(quantizer.simplify(variant, report));
+      THIMBLE_CHECK(quantizer.adapt(variant, report));
+      return report.rounding.has_value();
+    };
     THIMBLE_TRY(report.goal, reach_goal({float_graph, *quantizer.samples(), *options.goal,
-                                         options.threads, attempt},
+                                         options.threads, attempt, round},
                                         wide_ops, trial));
   }
-  THIMBLE_CHECK(quantizer.simplify(trial, report));
-  if (options.int4_candidates) THIMBLE_CHECK(quantizer.rank_int4(trial, report));
-  THIMBLE_CHECK(quantizer.adapt(trial, report));
+  if (!report.goal || !report.goal->rounded) {
+    THIMBLE_CHECK(quantizer.simplify(trial, report));
+    if (options.int4_candidates) THIMBLE_CHECK(quantizer.rank_int4(trial, report));
+    THIMBLE_CHECK(quantizer.adapt(trial, report));
+  }
   quantizer.decide(trial);
   quantizer.measure(trial, report);
   for (const Op& op : trial.lowered.graph.ops()) {

@@ -178,6 +178,7 @@ struct GoalReport {
   Metric metric = Metric::kSqnr;
   double least = 0, narrow = 0, wide = 0, reached = 0;  // requested; int8; int16; final graph
   std::vector<WidthNote> promoted;
+  bool rounded = false;  // every operator has 16 bits, and the rounding of weights was needed
 };
 
 /// One trial of tune.h.
@@ -204,6 +205,13 @@ struct ObserverChoice {
   double before_db = 0, after_db = 0;
 };
 
+/// Options of the compiler that were tried because of a low SQNR (driver/tried_options.h).
+struct TriedOption {
+  std::string text;          // "--quant lstm=float"
+  double sqnr_db = 0;        // lowest of the outputs
+  int64_t weight_bytes = 0;  // constants of the integer graph
+};
+
 struct QuantReport {
   int64_t samples = 0;                                  // number of calibration samples
   double calibrate_seconds = 0;                         // float forward passes, observers
@@ -228,6 +236,7 @@ struct QuantReport {
   std::optional<size_t> largest_loss;
   std::optional<RoundingReport> rounding;         // if it increased the SQNR
   std::optional<ObserverChoice> observer_choice;  // if another observer is better
+  std::vector<TriedOption> tried_options;
   std::vector<Trial> trials;  // trials of QuantizeOptions::tune, in execution order
 };
 

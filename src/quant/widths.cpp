@@ -38,7 +38,7 @@ class Widths {
     for (const ir::State& state : graph_.states()) {
       set(state.value, wanted[static_cast<size_t>(state.value)]);
     }
-    for (size_t i = 0; i < plan_.ops.size(); ++i) decide(i);
+    for (size_t i = 0; i < plan_.ops.size(); ++i) decide(i, wanted);
   }
 
  private:
@@ -85,11 +85,15 @@ class Widths {
     return wanted;
   }
 
-  void decide(size_t index) {
+  void decide(size_t index, const std::vector<bool>& wanted) {
     const Op& op = graph_.ops()[index];
     OpPlan& plan = plan_.ops[index];
     if (plan.role == Role::kAbsorbed || plan.role == Role::kObserved) return;
     bool wide = requested_[index];
+    // A float32 result has a type for its readers only.
+    if (plan.role == Role::kFloat) {
+      wide = is_float(plan.result) && wanted[static_cast<size_t>(plan.result)];
+    }
     if (plan.role == Role::kLower && keeps_width(op.kind)) {
       wide = is_float(plan.result) && std::ranges::any_of(op.inputs, [&](ValueId id) {
                return id != ir::kNoValue && is_float(id) && is_wide(id);

@@ -7,6 +7,11 @@ if(TARGET firmware AND TARGET thimble AND QEMU_ARM)
 endif()
 add_test(NAME benchmarks_zoo COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/zoo_test.py ${CMAKE_SOURCE_DIR})
 set_tests_properties(benchmarks_zoo PROPERTIES LABELS "docs;fast" TIMEOUT 60)
+if(TARGET thimble)
+  add_test(NAME benchmarks_mixed
+           COMMAND python3 ${CMAKE_SOURCE_DIR}/benchmarks/mixed/mixed.py --program $<TARGET_FILE:thimble> --check)
+  set_tests_properties(benchmarks_mixed PROPERTIES LABELS e2e TIMEOUT 600)
+endif()
 if(TARGET thimble AND THIMBLE_PYTHON)  # Python_EXECUTABLE has NumPy
   add_test(NAME benchmarks_accuracy
            COMMAND ${Python_EXECUTABLE} ${CMAKE_SOURCE_DIR}/benchmarks/accuracy/accuracy.py

@@ -587,7 +587,14 @@ class Compare(Cli):
         for layer in layers:
             self.assertGreater(layer["sqnr_db"], 20)
             self.assertIn("export.py:", layer["source"])
+            self.assertIn(layer["cause"], ["range", "rounding", "clipping"])
+        # The first operator has no error before it, the last one has that of all others.
+        self.assertAlmostEqual(layers[0]["local_db"], layers[0]["sqnr_db"], delta=0.5)
+        self.assertGreater(layers[-1]["local_db"], layers[-1]["sqnr_db"] + 1)
+        self.assertEqual(report["option"]["option"], "--activations int16")
+        self.assertGreater(report["option"]["sqnr_db"], report["option"]["before_db"] + 3)
         text, _ = self.thimble(*arguments)
+        self.assertIn("`compile --activations int16` has", text)
         marked = [line for line in text.splitlines() if line.startswith(">")]
         worst = min(layers, key=lambda layer: layer["sqnr_db"])
         self.assertEqual(len(marked), 1)

@@ -31,6 +31,24 @@ double magnitude(const Params& params) {
   return std::max(std::abs(params.real(-128)), std::abs(params.real(127)));
 }
 
+/// Returns the largest magnitude of the range from which the parameters were chosen. 16-bit
+/// parameters represent twice of it.
+double observed_magnitude(const Params& params) {
+  return magnitude(params) / (params.wide ? 2 : 1);
+}
+
+/// Returns the largest magnitude of the cell before the first step. A constant needs no range: that
+/// of zeros has scale 1.
+double initial_magnitude(const RuleCall& call) {
+  const ir::Value& c0 = call.operand(2);
+  if (c0.constant == nullptr) return kHeadroom * observed_magnitude(call.params(2));
+  double largest = 0;
+  for (const float value : c0.constant->data<float>()) {
+    largest = std::max(largest, std::abs(double{value}));
+  }
+  return largest;
+}
+
 /// Returns the largest number of fractional bits with which 16 bits represent `reach`.
 int64_t bits_for(double reach) {
   int64_t bits = 15;
@@ -182,8 +200,8 @@ Result<ValueId> lstm_rule(RuleCall& call) {
   const Params& h = is_cell ? other_params : call.result();
   const Params& c = is_cell ? call.result() : other_params;
   const Params x = call.params(0);
-  const double reach = std::max(magnitude(c), magnitude(call.params(2)));
-  const int64_t bits = bits_for(kHeadroom * reach);
+  const double reach = std::max(kHeadroom * observed_magnitude(c), initial_magnitude(call));
+  const int64_t bits = bits_for(reach);
 
   Layer layer(call, 3, kGateUnit);
   THIMBLE_CHECK(layer.check());
