@@ -117,7 +117,7 @@ void limit_gates(Invocation& call, bool lstm) {
     call.value(6).as<int32_t>()[k] = (1 << 30) + k;
     call.value(7).as<int8_t>()[k] = static_cast<int8_t>(-k % 3);
   }
-  if (!lstm) call.value(8).as<int32_t>()[4] = -7;  // h_shift
+  if (!lstm) call.value(9).as<int32_t>()[4] = -7;  // h_shift
 }
 
 TEST(Int4, RecurrentLayersEqualThoseWithInt8Weights) {
