@@ -9,8 +9,8 @@
 #include "driver/overlap.h"
 #include "driver/part_memories.h"
 #include "formats/pte/runtime_bytes.h"
-#include "ir/op_traits.h"
 #include "ir/print.h"
+#include "ir/weight_bits.h"
 #include "memory/budget.h"
 #include "partition/partition.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/cancel.h"
 #include "base/size_text.h"
-#include "ir/op_traits.h"
+#include "ir/weight_bits.h"
 
 namespace thimble::driver {
 namespace {
@@ -80,7 +80,7 @@ class FlashSearch {
       const bool selected =
           std::ranges::any_of(chosen, [&](size_t i) { return candidates_[i].integer == name; });
       if (!selected) continue;
-      for (const size_t operand : ir::weight_bits_operands(op.kind)) {
+      for (const size_t operand : ir::weight_operands(op.kind)) {
         ir::Value& value = cut.graph.value(op.inputs[operand]);
         ir::Tensor weights = *value.constant;
         for (int8_t& code : weights.data<int8_t>()) code = static_cast<int8_t>(code >> 4);

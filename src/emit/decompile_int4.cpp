@@ -9,7 +9,7 @@
 #include "abi/params/window.h"
 #include "emit/decompile_packed.h"
 #include "engine/direct.h"
-#include "ir/op_traits.h"
+#include "ir/weight_bits.h"
 
 namespace thimble::emit {
 namespace {
@@ -160,7 +160,7 @@ template <ir::OpKind kKind>
 Result<ValueId> decompile_recurrent(DecompilerCall* call) {
   constexpr int64_t kGates = kKind == ir::OpKind::qlstm ? 4 : 3;
   const size_t count = ir::op_info(kKind).operands.size();
-  const auto weights = ir::weight_bits_operands(kKind);
+  const auto weights = ir::weight_operands(kKind);
   THIMBLE_TRY(const ir::Type out, call->out_type());
   if (out.shape.empty()) return bad_input("its result has no dimension");
   std::vector<ValueId> operands;

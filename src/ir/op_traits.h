@@ -2,8 +2,6 @@
 // Traits of operators, derived from their category. A trait that more than one pass or engine asks
 // for is here; a fact of one engine is a row of the engine's own ops.def.
 
-#include <span>
-
 #include "ir/op.h"
 
 namespace thimble::ir {
@@ -40,31 +38,6 @@ namespace thimble::ir {
     default:
       return false;
   }
-}
-
-namespace detail {
-inline constexpr size_t kWeights[] = {1}, kGruWeights[] = {2, 3}, kLstmWeights[] = {3, 4};
-}  // namespace detail
-
-/// Returns the operands that the attribute weight_bits is about; none if the operator does not have
-/// it.
-[[nodiscard]] constexpr std::span<const size_t> weight_bits_operands(OpKind kind) {
-  switch (kind) {
-    case OpKind::qconv2d:
-    case OpKind::qlinear:
-      return detail::kWeights;
-    case OpKind::qgru:
-      return detail::kGruWeights;
-    case OpKind::qlstm:
-      return detail::kLstmWeights;
-    default:
-      return {};
-  }
-}
-
-/// Returns true for an operator with weights of 4 bits.
-[[nodiscard]] inline bool has_int4_weights(const Op& op) {
-  return !weight_bits_operands(op.kind).empty() && op.get(attr::weight_bits) == 4;
 }
 
 }  // namespace thimble::ir

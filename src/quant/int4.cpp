@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "ir/op_traits.h"
+#include "ir/weight_bits.h"
 
 namespace thimble::quant {
 namespace {
@@ -58,12 +59,6 @@ bool has_weight_matrix(const Op& op) {
          category == ir::OpCategory::kLinear || category == ir::OpCategory::kRecurrent;
 }
 
-std::vector<size_t> float_weights(OpKind kind) {
-  if (kind == OpKind::lstm) return {3, 4};
-  if (kind == OpKind::gru) return {2, 3};
-  return {1};
-}
-
 std::set<ir::ValueId> int4_results(const Graph& graph, const Plan& plan,
                                    const QuantizeOptions& options) {
   std::set<ir::ValueId> results;
@@ -99,7 +94,7 @@ void report_int4(const Graph& graph, const Plan& plan, const QuantizeOptions& op
   for (const Op& op : lowered.ops()) {
     if (!ir::has_int4_weights(op)) continue;
     ++report.int4_ops;
-    for (const size_t i : ir::weight_bits_operands(op.kind)) {
+    for (const size_t i : ir::weight_operands(op.kind)) {
       const int64_t weights = lowered.type(op.inputs[i]).elements();
       const int64_t scales = kScaleBytes * lowered.type(op.inputs[i]).shape[0];
       report.int4_bytes += (weights + 1) / 2 + scales;

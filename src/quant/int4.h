@@ -13,9 +13,6 @@ namespace thimble::quant {
 /// Returns true for convolutions, linear and recurrent layers.
 [[nodiscard]] bool has_weight_matrix(const ir::Op& op);
 
-/// Returns the operands of a float operator that have its weights.
-[[nodiscard]] std::vector<size_t> float_weights(ir::OpKind kind);
-
 /// Returns the results of the operators with weights of 4 bits: those that QuantizeOptions::int4
 /// selects and that have such a form.
 [[nodiscard]] std::set<ir::ValueId> int4_results(const ir::Graph& graph, const Plan& plan,

@@ -10,6 +10,7 @@
 #include "base/cancel.h"
 #include "base/parallel.h"
 #include "ir/op_cost.h"
+#include "ir/weight_bits.h"
 #include "quant/adaptive_rounding.h"
 #include "quant/assign.h"
 #include "quant/calibrate.h"
@@ -334,7 +335,7 @@ class Quantizer {
         if (pair.real == trial.plan.ops[i].result)
           candidate.integer = lowered.graph.value(pair.integer).name;
       }
-      for (const size_t operand : float_weights(op.kind)) {
+      for (const size_t operand : ir::weight_operands(op.kind)) {
         candidate.weights += graph_.type(op.inputs[operand]).elements();
       }
       candidate.sqnr_db = *std::ranges::min_element(score.db);

@@ -1,6 +1,8 @@
 #include "engines/cortex_m/compiler/fast.h"
 
+#include "abi/pte_ops.h"
 #include "engines/cortex_m/compiler/cost.h"
+#include "ir/weight_bits.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
@@ -21,11 +23,16 @@ constexpr Row kRows[] = {
     {abi::Isa::kThumb2, ir::OpKind::copy, nullptr},
 };
 
+bool stores_4_bits(const KernelCall& call) {
+  return abi::info(call.op).key.types >> 4 == 1;  // bits per weight / 4
+}
+
 }  // namespace
 
 std::vector<KernelCall> fast_calls(const ir::Graph& graph, const ir::Op& op, const Core& target) {
   std::vector<KernelCall> calls;
   std::optional<double> best_cost;  // cost of the first call
+  const bool int4 = ir::has_int4_weights(op);
   for (const Row& row : kRows) {
     const bool is_for = row.isa.value_or(target.isa) == target.isa && row.kind == op.kind;
     if (row.form == nullptr || !is_for) continue;
@@ -33,6 +40,9 @@ std::vector<KernelCall> fast_calls(const ir::Graph& graph, const ir::Op& op, con
     if (!call) continue;
     const std::optional<double> cost = estimate(graph, op, *call, target);
     calls.push_back(std::move(*call));
+    // Weights of 4 bits are stored in 4 bits, also if a kernel with 8 bits takes fewer
+    // instructions.
+    if (int4 && stores_4_bits(calls.front()) && !stores_4_bits(calls.back())) continue;
     if (calls.size() > 1 && !(cost && best_cost && *cost < *best_cost)) continue;
     std::swap(calls.front(), calls.back());
     best_cost = cost;

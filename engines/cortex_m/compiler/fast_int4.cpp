@@ -18,7 +18,7 @@
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/packed.h"
 #include "engines/cortex_m/compiler/packed_filters.h"
-#include "ir/op_traits.h"
+#include "ir/weight_bits.h"
 
 namespace thimble::engine::cortex_m {
 namespace {
@@ -179,7 +179,7 @@ std::optional<KernelCall> int4_recurrent(const ir::Graph& graph, const ir::Op& o
   if (!has_form(op)) return {};
   Result<Bytes> params = direct_params(*direct_op(op.kind), op);
   if (!params) return {};  // the general call reports the error
-  const auto weights = ir::weight_bits_operands(op.kind);
+  const auto weights = ir::weight_operands(op.kind);
   const size_t shift = op.inputs.size() - 2;
   KernelCall call;
   call.op = op.kind == ir::OpKind::qlstm ? PteOp::thimble_lstm_int4 : PteOp::thimble_gru_int4;
