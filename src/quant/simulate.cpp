@@ -8,9 +8,11 @@
 #include "numerics/fixed_point.h"
 #include "numerics/int16.h"
 #include "quant/fast/broadcast.h"
+#include "quant/fast/code_product.h"
 #include "quant/fast/convolution.h"
 #include "quant/fast/matmul.h"
 #include "quant/fast/movement.h"
+#include "quant/fast/requantize.h"
 #include "quant/fast/transposed.h"
 
 namespace thimble::quant {
@@ -31,55 +33,52 @@ int32_t requantize(int32_t value, int32_t mult, int32_t shift, bool single) {
 
 /// Converts accumulators of one output channel to quantized values.
 struct ChannelRequantizer {
-  int32_t bias, mult, shift, zero_point, low, high;
-  bool single;
+  int32_t bias, zero_point, low, high;
+  Requantizer requantizer;
 
   template <typename T>
   [[nodiscard]] int8_t operator()(T accumulator) const {
-    const int32_t sum = numerics::wrap_add(static_cast<int32_t>(accumulator), bias);
-    const int32_t scaled = requantize(sum, mult, shift, single);
+    return code(requantizer(numerics::wrap_add(static_cast<int32_t>(accumulator), bias)));
+  }
+  /// Converts kRequantizeBlock sums in place.
+  void run_block(int32_t* sums, int8_t* y) const {
+    for (int64_t i = 0; i < kRequantizeBlock; ++i) sums[i] = numerics::wrap_add(sums[i], bias);
+    requantizer.run_block(sums);
+    for (int64_t i = 0; i < kRequantizeBlock; ++i) y[i] = code(sums[i]);
+  }
+
+ private:
+  [[nodiscard]] int8_t code(int32_t scaled) const {
     return static_cast<int8_t>(numerics::clamp(numerics::wrap_add(scaled, zero_point), low, high));
   }
 };
 
 /// Returns the requantizer of a qconv2d, qconv_transpose2d or qlinear.
 ChannelRequantizer requantizer(const Call& call, size_t channel) {
-  const size_t entry = call.input<int32_t>(3).size() == 1 ? 0 : channel;
-  const size_t shift_entry = call.input<int32_t>(4).size() == 1 ? 0 : channel;
-  return {call.has(2) ? call.input<int32_t>(2)[channel] : 0,
-          call.input<int32_t>(3)[entry],
-          call.input<int32_t>(4)[shift_entry],
-          attribute(call, ir::attr::y_zp),
-          attribute(call, ir::attr::min),
-          attribute(call, ir::attr::max),
-          call.get(ir::attr::rounding) != 0};
+  const auto entry = [&](size_t operand) {
+    const auto values = call.input<int32_t>(operand);
+    return values[values.size() == 1 ? 0 : channel];
+  };
+  return {call.has(2) ? call.input<int32_t>(2)[channel] : 0, attribute(call, ir::attr::y_zp),
+          attribute(call, ir::attr::min), attribute(call, ir::attr::max),
+          Requantizer(entry(3), entry(4), call.get(ir::attr::rounding) != 0)};
 }
 
-/// Returns true if float32 represents every partial sum of every output channel exactly.
-/// channel_of(i) returns the channel of weight i.
-template <typename ChannelOf>
-bool fits_float(const Call& call, int64_t channels, ChannelOf channel_of) {
+/// Returns true if float32 represents every partial sum of every output channel of a
+/// qconv_transpose2d exactly.
+bool transposed_fits_float(const Call& call) {
   const int32_t zero_point = attribute(call, ir::attr::x_zp);
   const int64_t largest_x = std::max(127 - zero_point, zero_point + 128);
+  const ir::Shape& shape = call.shape(1);
+  const size_t inputs = static_cast<size_t>(shape[0] / call.get(ir::attr::groups));
+  const size_t outputs = static_cast<size_t>(shape[1]);
+  const size_t taps = static_cast<size_t>(shape[2] * shape[3]);
   const auto w = call.input<int8_t>(1);
-  std::vector<int64_t> sums(static_cast<size_t>(channels), 0);
-  for (size_t i = 0; i < w.size(); ++i) sums[channel_of(i)] += std::abs(w[i]);
+  std::vector<int64_t> sums(static_cast<size_t>(call.output.shape[1]), 0);
+  for (size_t i = 0; i < w.size(); ++i) {
+    sums[i / taps / outputs / inputs * outputs + i / taps % outputs] += std::abs(w[i]);
+  }
   return *std::max_element(sums.begin(), sums.end()) * largest_x < kExactInFloat;
-}
-/// Same for filters that are stored channel by channel.
-bool fits_float(const Call& call) {
-  const int64_t channels = call.shape(1)[0];
-  const size_t terms = call.input<int8_t>(1).size() / static_cast<size_t>(channels);
-  return fits_float(call, channels, [=](size_t i) { return i / terms; });
-}
-bool transposed_fits_float(const Call& call) {
-  const ir::Shape& w = call.shape(1);
-  const size_t inputs = static_cast<size_t>(w[0] / call.get(ir::attr::groups));
-  const size_t outputs = static_cast<size_t>(w[1]);
-  const size_t taps = static_cast<size_t>(w[2] * w[3]);
-  return fits_float(call, call.output.shape[1], [=](size_t i) {
-    return i / taps / outputs / inputs * outputs + i / taps % outputs;
-  });
 }
 
 template <typename T, typename Code>
@@ -92,25 +91,45 @@ T* shifted(std::span<const Code> codes, int32_t zero_point, Scratch& scratch, si
 }
 
 /// Converts 64-bit sums of one output channel to int16. Sums are below 2^47 and exact in double.
-struct WideRequantizer {
-  int64_t bias;
-  int32_t mult, shift, low, high;
+struct WideChannelRequantizer {
+  int32_t low, high;
+  WideRequantizer requantizer;
 
-  int16_t operator()(double accumulator) const {
-    const int64_t sum = static_cast<int64_t>(accumulator) + bias;
-    return static_cast<int16_t>(
-        numerics::clamp(numerics::requantize64(sum, mult, shift), low, high));
+  template <typename T>
+  [[nodiscard]] int16_t operator()(T accumulator) const {
+    return code(requantizer(static_cast<int64_t>(accumulator)));
+  }
+  /// Converts kRequantizeBlock sums in place.
+  void run_block(int32_t* sums, int16_t* y) const {
+    requantizer.run_block(sums);
+    for (int64_t i = 0; i < kRequantizeBlock; ++i) y[i] = code(sums[i]);
+  }
+
+ private:
+  [[nodiscard]] int16_t code(int32_t scaled) const {
+    return static_cast<int16_t>(numerics::clamp(scaled, low, high));
   }
 };
 
 /// Returns the requantizer of a qconv2d16 or qlinear16.
-WideRequantizer wide_requantizer(const Call& call, size_t channel) {
+WideChannelRequantizer wide_requantizer(const Call& call, size_t channel) {
   const auto entry = [&](size_t operand) {
     const auto values = call.input<int32_t>(operand);
     return values[values.size() == 1 ? 0 : channel];
   };
-  return {call.has(2) ? call.input<int64_t>(2)[channel] : 0, entry(3), entry(4),
-          attribute(call, ir::attr::min), attribute(call, ir::attr::max)};
+  return {attribute(call, ir::attr::min), attribute(call, ir::attr::max),
+          WideRequantizer(call.has(2) ? call.input<int64_t>(2)[channel] : 0, entry(3), entry(4))};
+}
+
+/// Converts the sums of one output channel to codes in a row.
+template <typename ToCode, typename Code>
+void requantize_row(const ToCode& to_code, std::span<int32_t> sums, Code* y) {
+  const auto count = static_cast<int64_t>(sums.size());
+  int64_t i = 0;
+  for (; i + kRequantizeBlock <= count; i += kRequantizeBlock) {
+    to_code.run_block(sums.data() + i, y + i);
+  }
+  for (; i < count; ++i) y[i] = to_code(sums[static_cast<size_t>(i)]);
 }
 
 /// Converts accumulators [N,O,h,w] to quantized values; requantizer_of(call, channel) returns
@@ -142,13 +161,25 @@ void weighted_planes(const Call& call, Scratch& scratch, int32_t zero_point,
   requantize_planes<Code>(call, accumulators, requantizer_of);
 }
 
-template <typename T, typename Code, typename RequantizerOf>
-void convolution(const Call& call, Scratch& scratch, int32_t zero_point,
+/// Sums in int32, or in double if they may be larger.
+template <typename Code, typename RequantizerOf>
+void convolution(const Call& call, Scratch& scratch, int32_t zero_point, int64_t magnitude,
                  RequantizerOf requantizer_of) {
-  weighted_planes<T, Code>(
-      call, scratch, zero_point, requantizer_of, [&](const T* x, const T* w, T* accumulators) {
-        convolve<T>(convolution_of(call), x, w, nullptr, accumulators, scratch);
-      });
+  const Convolution c = convolution_of(call);
+  if (!sums_fit_int32(call.input<int8_t>(1), c.out_channels, magnitude)) {
+    return weighted_planes<double, Code>(
+        call, scratch, zero_point, requantizer_of,
+        [&](const double* x, const double* w, double* accumulators) {
+          convolve<double>(c, x, w, nullptr, accumulators, scratch);
+        });
+  }
+  Code* const y = call.result<Code>().data();
+  convolve_codes(c, call.input<Code>(0).data(), zero_point, call.input<int8_t>(1).data(), scratch,
+                 [&](int64_t image, int64_t channel, int64_t first, std::span<int32_t> sums) {
+                   const int64_t plane = image * c.out_channels + channel;
+                   requantize_row(requantizer_of(call, static_cast<size_t>(channel)), sums,
+                                  y + plane * c.out_h * c.out_w + first);
+                 });
 }
 
 template <typename T>
@@ -159,14 +190,15 @@ void transposed(const Call& call, Scratch& scratch) {
                              });
 }
 
-/// Converts the weights of a few outputs at a time: a copy of all of them as T would be the largest
-/// object of a compilation.
-template <typename T, typename Code, typename RequantizerOf>
-void linear(const Call& call, Scratch& scratch, int32_t zero_point, RequantizerOf requantizer_of) {
+/// Sums in double. Converts the weights of a few outputs at a time: a copy of all of them would be
+/// the largest object of a compilation.
+template <typename Code, typename RequantizerOf>
+void large_linear(const Call& call, Scratch& scratch, int32_t zero_point,
+                  RequantizerOf requantizer_of) {
   const int64_t out = call.shape(1)[0];
   const int64_t in = call.shape(1)[1];
   const int64_t rows = static_cast<int64_t>(call.input<Code>(0).size()) / in;
-  const T* x = shifted<T>(call.input<Code>(0), zero_point, scratch, 3);
+  const double* x = shifted<double>(call.input<Code>(0), zero_point, scratch, 3);
   constexpr int64_t kBlockElements = int64_t{1} << 20;
   const int64_t block = std::clamp<int64_t>(kBlockElements / in, 1, out);
   Code* y = call.result<Code>().data();
@@ -174,8 +206,8 @@ void linear(const Call& call, Scratch& scratch, int32_t zero_point, RequantizerO
     const int64_t count = std::min(block, out - first);
     const auto codes = call.input<int8_t>(1).subspan(static_cast<size_t>(first * in),
                                                      static_cast<size_t>(count * in));
-    const T* w = shifted<T>(codes, 0, scratch, 2);
-    T* accumulators = scratch.get<T>(0, static_cast<size_t>(rows * count));
+    const double* w = shifted<double>(codes, 0, scratch, 2);
+    double* accumulators = scratch.get<double>(0, static_cast<size_t>(rows * count));
     multiply_transposed(x, w, accumulators, rows, in, count);
     for (int64_t o = 0; o < count; ++o) {
       const auto to_code = requantizer_of(call, static_cast<size_t>(first + o));
@@ -185,11 +217,36 @@ void linear(const Call& call, Scratch& scratch, int32_t zero_point, RequantizerO
   }
 }
 
+/// Sums in int32, or in double if they may be larger.
+template <typename Code, typename RequantizerOf>
+void linear(const Call& call, Scratch& scratch, int32_t zero_point, int64_t magnitude,
+            RequantizerOf requantizer_of) {
+  const int64_t out = call.shape(1)[0];
+  const int64_t in = call.shape(1)[1];
+  const int64_t rows = static_cast<int64_t>(call.input<Code>(0).size()) / in;
+  if (!sums_fit_int32(call.input<int8_t>(1), out, magnitude)) {
+    return large_linear<Code>(call, scratch, zero_point, requantizer_of);
+  }
+  Code* const codes = scratch.get<Code>(3, static_cast<size_t>(rows));
+  Code* const y = call.result<Code>().data();
+  multiply_codes(call.input<Code>(0).data(), zero_point, call.input<int8_t>(1).data(), rows, in,
+                 out, scratch, [&](int64_t, int64_t channel, int64_t, std::span<int32_t> sums) {
+                   requantize_row(requantizer_of(call, static_cast<size_t>(channel)), sums, codes);
+                   for (int64_t i = 0; i < rows; ++i) y[i * out + channel] = codes[i];
+                 });
+}
+
+constexpr int64_t kWideMagnitude = 32768;
+/// Returns the largest |x - x_zp|.
+int64_t magnitude_of(int32_t zero_point) {
+  return std::max(127 - zero_point, zero_point + 128);
+}
+
 void run_qconv2d16(const Call& call, Scratch& scratch) {
-  convolution<double, int16_t>(call, scratch, 0, wide_requantizer);
+  convolution<int16_t>(call, scratch, 0, kWideMagnitude, wide_requantizer);
 }
 void run_qlinear16(const Call& call, Scratch& scratch) {
-  linear<double, int16_t>(call, scratch, 0, wide_requantizer);
+  linear<int16_t>(call, scratch, 0, kWideMagnitude, wide_requantizer);
 }
 
 void run_lut16(const Call& call, Scratch&) {
@@ -237,8 +294,7 @@ void run_qmul16(const Call& call, Scratch&) {
 void run_qconv2d(const Call& call, Scratch& scratch) {
   if (eval::rounds_half_even(call)) return eval::eval_qconv2d(call);
   const int32_t x_zp = attribute(call, ir::attr::x_zp);
-  fits_float(call) ? convolution<float, int8_t>(call, scratch, x_zp, requantizer)
-                   : convolution<double, int8_t>(call, scratch, x_zp, requantizer);
+  convolution<int8_t>(call, scratch, x_zp, magnitude_of(x_zp), requantizer);
 }
 void run_qconv_transpose2d(const Call& call, Scratch& scratch) {
   transposed_fits_float(call) ? transposed<float>(call, scratch)
@@ -247,8 +303,7 @@ void run_qconv_transpose2d(const Call& call, Scratch& scratch) {
 void run_qlinear(const Call& call, Scratch& scratch) {
   if (eval::rounds_half_even(call)) return eval::eval_qlinear(call);
   const int32_t x_zp = attribute(call, ir::attr::x_zp);
-  fits_float(call) ? linear<float, int8_t>(call, scratch, x_zp, requantizer)
-                   : linear<double, int8_t>(call, scratch, x_zp, requantizer);
+  linear<int8_t>(call, scratch, x_zp, magnitude_of(x_zp), requantizer);
 }
 
 void scaled_sum(const Call& call, int32_t sign_of_b) {
@@ -311,13 +366,10 @@ void run_qmatmul(const Call& call, Scratch& scratch) {
   const bool known = call.output.dtype == ir::DType::kI8 && (rounding == 0 || rounding == 1);
   const int32_t* sums = known ? qmatmul_sums(call, scratch) : nullptr;
   if (sums == nullptr) return eval::eval_qmatmul(call);
-  const ChannelRequantizer to_code{0,
-                                   attribute(call, ir::attr::mult),
-                                   attribute(call, ir::attr::shift),
-                                   attribute(call, ir::attr::y_zp),
-                                   attribute(call, ir::attr::min),
-                                   attribute(call, ir::attr::max),
-                                   rounding == 1};
+  const ChannelRequantizer to_code{0, attribute(call, ir::attr::y_zp),
+                                   attribute(call, ir::attr::min), attribute(call, ir::attr::max),
+                                   Requantizer(attribute(call, ir::attr::mult),
+                                               attribute(call, ir::attr::shift), rounding == 1)};
   const auto y = call.result<int8_t>();
   for (size_t i = 0; i < y.size(); ++i) y[i] = to_code(sums[i]);
 }
