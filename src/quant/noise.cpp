@@ -24,7 +24,7 @@ size_t slot(ValueId id) {
 /// Returns rounded minus real weights.
 std::vector<float> weight_error(const Tensor& real, const IntegerWeights& rounded) {
   const auto w = real.data<float>();
-  const auto codes = rounded.w.data<int8_t>();
+  const auto codes = rounded.w->data<int8_t>();
   const size_t terms = w.size() / static_cast<size_t>(real.shape[0]);
   std::vector<float> error(w.size());
   for (size_t i = 0; i < w.size(); ++i) {

@@ -396,7 +396,7 @@ class Quantizer {
       const ir::ValueId y = trial.plan.ops[matrices[i].op].result;
       const bool wide = trial.decisions.params[ir::index_of(y)].wide;
       found[i] = adapt_rounding({&matrices[i], graph_.value(op.inputs[1]).constant.get(),
-                                 nearest[i].scale, nearest[i].w.data<int8_t>(),
+                                 nearest[i].scale, nearest[i].w->data<int8_t>(),
                                  trial.decisions.read(op.inputs[0], wide).scale,
                                  op.inputs[2] != ir::kNoValue, code_range(nearest[i].bits)});
     });
@@ -418,6 +418,7 @@ class Quantizer {
                        options_.single_rounding ? 1 : 0,
                        std::move(assigned.symmetric),
                        int4_results(graph_, trial.plan, options_)};
+    trial.decisions.weight_cache = &weight_cache_;
     THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
     return ok();
   }
@@ -464,6 +465,7 @@ class Quantizer {
   std::optional<Samples> samples_;
   OperandRows rows_;
   Observations seen_;
+  mutable WeightCache weight_cache_;
 };
 
 /// Returns the operators that remain int8 although 16 bits were requested.

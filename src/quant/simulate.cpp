@@ -90,6 +90,10 @@ T* shifted(std::span<const Code> codes, int32_t zero_point, Scratch& scratch, si
   return values;
 }
 
+int16_t wide_code(int32_t scaled, int32_t low, int32_t high) {
+  return static_cast<int16_t>(numerics::clamp(scaled, low, high));
+}
+
 /// Converts 64-bit sums of one output channel to int16. Sums are below 2^47 and exact in double.
 struct WideChannelRequantizer {
   int32_t low, high;
@@ -97,17 +101,26 @@ struct WideChannelRequantizer {
 
   template <typename T>
   [[nodiscard]] int16_t operator()(T accumulator) const {
-    return code(requantizer(static_cast<int64_t>(accumulator)));
+    return wide_code(requantizer(static_cast<int64_t>(accumulator)), low, high);
   }
   /// Converts kRequantizeBlock sums in place.
   void run_block(int32_t* sums, int16_t* y) const {
     requantizer.run_block(sums);
-    for (int64_t i = 0; i < kRequantizeBlock; ++i) y[i] = code(sums[i]);
+    for (int64_t i = 0; i < kRequantizeBlock; ++i) y[i] = wide_code(sums[i], low, high);
   }
+};
+/// Converts 32-bit sums of 16-bit activations to int16.
+struct WideSumRequantizer {
+  int32_t low, high;
+  Requantizer requantizer;
 
- private:
-  [[nodiscard]] int16_t code(int32_t scaled) const {
-    return static_cast<int16_t>(numerics::clamp(scaled, low, high));
+  [[nodiscard]] int16_t operator()(int32_t sum) const {
+    return wide_code(requantizer(sum), low, high);
+  }
+  /// Converts kRequantizeBlock sums in place.
+  void run_block(int32_t* sums, int16_t* y) const {
+    requantizer.run_block(sums);
+    for (int64_t i = 0; i < kRequantizeBlock; ++i) y[i] = wide_code(sums[i], low, high);
   }
 };
 
@@ -256,23 +269,53 @@ void run_lut16(const Call& call, Scratch&) {
   for (size_t i = 0; i < x.size(); ++i) y[i] = numerics::interpolate(table, x[i]);
 }
 
+/// Scales 16-bit codes as a qadd16 scales its operands.
+class OperandScaler {
+ public:
+  OperandScaler(const Call& call, const ir::MultiplierKeys& keys, int32_t sign)
+      : requantizer_(attribute(call, keys.mult), attribute(call, keys.shift), false), sign_(sign) {}
+
+  [[nodiscard]] int32_t operator()(int16_t code) const {
+    return sign_ * requantizer_(code * (1 << 15));
+  }
+  /// Adds kRequantizeBlock scaled codes to `sums`.
+  void add_block(const int16_t* codes, int32_t* sums) const {
+    int32_t scaled[kRequantizeBlock];
+    for (int64_t i = 0; i < kRequantizeBlock; ++i) scaled[i] = codes[i] * (1 << 15);
+    requantizer_.run_block(scaled);
+    for (int64_t i = 0; i < kRequantizeBlock; ++i) {
+      sums[i] = numerics::wrap_add(sums[i], sign_ * scaled[i]);
+    }
+  }
+
+ private:
+  Requantizer requantizer_;
+  int32_t sign_;
+};
+
 void scaled_sum16(const Call& call, int32_t sign_of_b) {
-  const auto multiplier = [&](const ir::MultiplierKeys& keys) {
-    return std::pair(attribute(call, keys.mult), attribute(call, keys.shift));
-  };
-  const auto [a_mult, a_shift] = multiplier(ir::attr::a_multiplier);
-  const auto [b_mult, b_shift] = multiplier(ir::attr::b_multiplier);
-  const auto [y_mult, y_shift] = multiplier(ir::attr::y_multiplier);
-  const int32_t low = attribute(call, ir::attr::min);
-  const int32_t high = attribute(call, ir::attr::max);
-  const auto scaled = [](int32_t code, int32_t mult, int32_t shift) {
-    return numerics::requantize(code * (1 << 15), mult, shift);
-  };
-  broadcast<int16_t>(call, [&, am = a_mult, as = a_shift, bm = b_mult, bs = b_shift, ym = y_mult,
-                            ys = y_shift](int16_t a, int16_t b) {
-    const int32_t sum = numerics::wrap_add(scaled(a, am, as), sign_of_b * scaled(b, bm, bs));
-    return static_cast<int16_t>(numerics::clamp(numerics::requantize(sum, ym, ys), low, high));
-  });
+  const OperandScaler scaled_a(call, ir::attr::a_multiplier, 1);
+  const OperandScaler scaled_b(call, ir::attr::b_multiplier, sign_of_b);
+  const WideSumRequantizer to_code{
+      attribute(call, ir::attr::min), attribute(call, ir::attr::max),
+      Requantizer(attribute(call, ir::attr::y_multiplier.mult),
+                  attribute(call, ir::attr::y_multiplier.shift), false)};
+  if (call.shape(0) != call.shape(1)) {
+    return broadcast<int16_t>(call, [&](int16_t a, int16_t b) {
+      return to_code(numerics::wrap_add(scaled_a(a), scaled_b(b)));
+    });
+  }
+  const auto a = call.input<int16_t>(0);
+  const auto b = call.input<int16_t>(1);
+  int16_t* y = call.result<int16_t>().data();
+  size_t i = 0;
+  for (; i + kRequantizeBlock <= a.size(); i += kRequantizeBlock) {
+    int32_t sums[kRequantizeBlock] = {};
+    scaled_a.add_block(&a[i], sums);
+    scaled_b.add_block(&b[i], sums);
+    to_code.run_block(sums, y + i);
+  }
+  for (; i < a.size(); ++i) y[i] = to_code(numerics::wrap_add(scaled_a(a[i]), scaled_b(b[i])));
 }
 void run_qadd16(const Call& call, Scratch&) {
   scaled_sum16(call, 1);
@@ -281,14 +324,10 @@ void run_qsub16(const Call& call, Scratch&) {
   scaled_sum16(call, -1);
 }
 void run_qmul16(const Call& call, Scratch&) {
-  const int32_t mult = attribute(call, ir::attr::mult);
-  const int32_t shift = attribute(call, ir::attr::shift);
-  const int32_t low = attribute(call, ir::attr::min);
-  const int32_t high = attribute(call, ir::attr::max);
-  broadcast<int16_t>(call, [=](int16_t a, int16_t b) {
-    return static_cast<int16_t>(
-        numerics::clamp(numerics::requantize(a * b, mult, shift), low, high));
-  });
+  const WideSumRequantizer to_code{
+      attribute(call, ir::attr::min), attribute(call, ir::attr::max),
+      Requantizer(attribute(call, ir::attr::mult), attribute(call, ir::attr::shift), false)};
+  broadcast<int16_t>(call, [&](int16_t a, int16_t b) { return to_code(a * b); });
 }
 
 void run_qconv2d(const Call& call, Scratch& scratch) {
@@ -387,10 +426,13 @@ void rescale(const Call& call) {
   const int32_t y_zp = attribute(call, ir::attr::y_zp);
   const int32_t mult = attribute(call, ir::attr::mult);
   const int32_t shift = attribute(call, ir::attr::shift);
+  const auto to_type = [=](int32_t scaled) {
+    return static_cast<To>(numerics::clamp(numerics::wrap_add(scaled, y_zp),
+                                           std::numeric_limits<To>::min(),
+                                           std::numeric_limits<To>::max()));
+  };
   const auto scaled = [=](int32_t code) {
-    const int32_t y = numerics::wrap_add(numerics::requantize(code - x_zp, mult, shift), y_zp);
-    return static_cast<To>(
-        numerics::clamp(y, std::numeric_limits<To>::min(), std::numeric_limits<To>::max()));
+    return to_type(numerics::requantize(code - x_zp, mult, shift));
   };
   const auto x = call.input<From>(0);
   To* y = call.result<To>().data();
@@ -401,7 +443,18 @@ void rescale(const Call& call) {
     }
     for (size_t i = 0; i < x.size(); ++i) y[i] = table[static_cast<size_t>(x[i] + 128)];
   } else {
-    for (size_t i = 0; i < x.size(); ++i) y[i] = scaled(x[i]);
+    const Requantizer requantizer(mult, shift, false);
+    size_t i = 0;
+    for (; i + kRequantizeBlock <= x.size(); i += kRequantizeBlock) {
+      int32_t block[kRequantizeBlock];
+      for (int64_t k = 0; k < kRequantizeBlock; ++k)
+        block[k] = x[i + static_cast<size_t>(k)] - x_zp;
+      requantizer.run_block(block);
+      for (int64_t k = 0; k < kRequantizeBlock; ++k) {
+        y[i + static_cast<size_t>(k)] = to_type(block[k]);
+      }
+    }
+    for (; i < x.size(); ++i) y[i] = scaled(x[i]);
   }
 }
 void run_rescale(const Call& call, Scratch&) {
@@ -413,15 +466,22 @@ void run_rescale(const Call& call, Scratch&) {
 
 /// Types and bounds that compiled graphs do not use are handled by the evaluator.
 void run_quantize(const Call& call, Scratch&) {
-  if (call.output.dtype != ir::DType::kI8 || call.get(ir::attr::min) != -128 ||
-      call.get(ir::attr::max) != 127) {
-    return eval::eval_quantize(call);
-  }
+  const auto has_bounds = [&](int64_t low, int64_t high) {
+    return call.get(ir::attr::min) == low && call.get(ir::attr::max) == high;
+  };
   const float inverse = 1.0F / static_cast<float>(call.op.get(ir::attr::scale));
   const int32_t zero_point = attribute(call, ir::attr::zero_point);
   const auto x = call.input<float>(0);
-  int8_t* y = call.result<int8_t>().data();
-  for (size_t i = 0; i < x.size(); ++i) y[i] = numerics::quantize_i8(x[i], inverse, zero_point);
+  if (call.output.dtype == ir::DType::kI8 && has_bounds(INT8_MIN, INT8_MAX)) {
+    int8_t* y = call.result<int8_t>().data();
+    for (size_t i = 0; i < x.size(); ++i) y[i] = numerics::quantize_i8(x[i], inverse, zero_point);
+  } else if (call.output.dtype == ir::DType::kI16 && zero_point == 0 &&
+             has_bounds(INT16_MIN, INT16_MAX)) {
+    int16_t* y = call.result<int16_t>().data();
+    for (size_t i = 0; i < x.size(); ++i) y[i] = numerics::quantize_i16(x[i], inverse);
+  } else {
+    eval::eval_quantize(call);
+  }
 }
 
 void run_dequantize(const Call& call, Scratch&) {

@@ -10,18 +10,19 @@
 namespace thimble::quant {
 namespace {
 
-/// Covers the rounding of products in double: they are below 2^31, so their error is below 2^-22.
+/// Covers the rounding of products in double: their error is below 2^-22 if they are below 2^30.
 constexpr double kUncertain = 0x1p-20;
-constexpr double kWideMax = 0x1p17;
+constexpr double kNumberMax = 0x1p30;  // of numbers that are rounded here
 
 /// Rounds the numbers to the nearest integers. Returns false if one of them has a distance above
-/// `margin` from its integer.
+/// `margin` from its integer, or is too large.
 bool round_block(const double* numbers, double margin, int32_t* rounded) {
   constexpr double kWhole = 0x1.8p52;  // numbers around it have no fraction
   int64_t signs = 0;
   for (int64_t i = 0; i < kRequantizeBlock; ++i) {
     const double nearest = (numbers[i] + kWhole) - kWhole;
-    signs |= std::bit_cast<int64_t>(margin - std::abs(numbers[i] - nearest));
+    signs |= std::bit_cast<int64_t>(margin - std::abs(numbers[i] - nearest)) |
+             std::bit_cast<int64_t>(kNumberMax - std::abs(numbers[i]));
     rounded[i] = static_cast<int32_t>(nearest);
   }
   return signs >= 0;
@@ -65,19 +66,14 @@ WideRequantizer::WideRequantizer(int64_t bias, int32_t mult, int32_t shift)
 }
 
 int32_t WideRequantizer::operator()(int64_t sum) const {
-  return std::clamp(numerics::requantize64(sum + bias_, mult_, shift_),
-                    static_cast<int32_t>(-kWideMax), static_cast<int32_t>(kWideMax));
+  return numerics::requantize64(sum + bias_, mult_, shift_);
 }
 
 void WideRequantizer::run_block(int32_t* sums) const {
   double products[kRequantizeBlock];
   int32_t rounded[kRequantizeBlock];
   const double bias = static_cast<double>(bias_);
-  for (int64_t i = 0; i < kRequantizeBlock; ++i) {
-    const double product = (sums[i] + bias) * factor_;
-    const double raised = product < -kWideMax ? -kWideMax : product;
-    products[i] = raised > kWideMax ? kWideMax : raised;
-  }
+  for (int64_t i = 0; i < kRequantizeBlock; ++i) products[i] = (sums[i] + bias) * factor_;
   if (round_block(products, 0.5 - kUncertain, rounded)) {
     std::copy(rounded, rounded + kRequantizeBlock, sums);
     return;

@@ -35,7 +35,7 @@ class WideRequantizer {
  public:
   WideRequantizer(int64_t bias, int32_t mult, int32_t shift);
 
-  /// Requantizes kRequantizeBlock sums in place. The results are clamped to +-2^17.
+  /// Requantizes kRequantizeBlock sums in place.
   void run_block(int32_t* sums) const;
   [[nodiscard]] int32_t operator()(int64_t sum) const;
 
