@@ -1,6 +1,7 @@
 #include "memory/budget.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -238,6 +239,12 @@ struct LoweringVariant {
   int op_at_peak = -1;  // result of op_at_peak_with_scratch
 };
 
+/// A variant that does not need less memory, or needs more instructions, is of no use.
+struct Limits {
+  int64_t bytes = INT64_MAX;
+  double instructions = std::numeric_limits<double>::infinity();
+};
+
 class LoweringVariants {
  public:
   LoweringVariants(const ir::Graph& graph, const engine::Core& cpu, const engine::Options& options)
@@ -333,7 +340,8 @@ class LoweringVariants {
       if (tilings.empty() || std::ranges::count(search->seen, tilings) != 0) continue;
       if (effort_ > search->effort_max) break;
       search->seen.push_back(tilings);
-      THIMBLE_TRY(LoweringVariant next, at(tilings, {}, search->best.budgeted.bytes));
+      const Limits limits = {search->best.budgeted.bytes, search->instructions};
+      THIMBLE_TRY(LoweringVariant next, at(tilings, {}, limits));
       if (static_cast<double>(next.work.instructions) > search->instructions) continue;
       if (next.budgeted.bytes >= search->best.budgeted.bytes) continue;
       add_notes(choices, &next);
@@ -357,11 +365,10 @@ class LoweringVariants {
         fmt::format("row tiling: {:+} MACs in total", variant->macs - ir::total_macs(graph_)));
   }
 
-  /// Returns the variant with these tilings. If a lower bound of its bytes is `bytes_max` or more,
-  /// it has no memory plan and `budgeted.bytes` is the bound.
+  /// Returns the variant with these tilings. A variant that exceeds a limit has no memory plan, or
+  /// not the best one: `budgeted.bytes` is then at least the limit, or `work` exceeds its limit.
   Result<LoweringVariant> at(const std::vector<RowTiling>& tilings,
-                             const std::vector<int>& min_scratch_ops,
-                             int64_t bytes_max = INT64_MAX) {
+                             const std::vector<int>& min_scratch_ops, const Limits& limits = {}) {
     engine::Options options = options_;
     options.min_scratch_ops = min_scratch_ops;
     std::optional<ir::Graph> cut;
@@ -384,11 +391,18 @@ class LoweringVariants {
       if (!cut) lowered = reorder_calls(std::move(lowered));
       lowered = remove_copies(std::move(lowered));
     }
-    variant.budgeted.bytes = lower_bound_bytes(lowered);
-    if (variant.budgeted.bytes >= bytes_max) return variant;
-    const MemoryPlan memory_plan = plan_memory(lowered);
-    variant.budgeted.bytes = memory_plan.placement.peak_bytes + runtime_bytes(lowered, memory_plan);
     variant.work = count_instructions(lowered, cpu_);
+    if (static_cast<double>(variant.work.instructions) > limits.instructions) return variant;
+    variant.budgeted.bytes = lower_bound_bytes(lowered);
+    if (variant.budgeted.bytes >= limits.bytes) return variant;
+    MemoryPlan memory_plan = plan_memory(lowered, {}, limits.bytes);
+    const auto bytes = [&] {
+      return memory_plan.placement.peak_bytes + runtime_bytes(lowered, memory_plan);
+    };
+    variant.budgeted.bytes = bytes();
+    if (variant.budgeted.bytes >= limits.bytes) return variant;
+    if (limits.bytes < INT64_MAX) memory_plan = plan_memory(lowered);
+    variant.budgeted.bytes = bytes();
     variant.tilings = tilings;
     variant.op_at_peak = op_at_peak_with_scratch(lowered, memory_plan, min_scratch_ops);
     return variant;

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <mutex>
 #include <numeric>
 #include <optional>
 
 #include "quant/quality.h"
+#include "quant/trial_runs.h"
 #include "quant/widths.h"
 
 namespace thimble::quant {
@@ -209,25 +211,24 @@ class Search {
     return shape.empty() ? 1 : static_cast<size_t>(shape.back());
   }
 
-  Result<double> decibels_of(const std::vector<bool>& ops) const {
-    THIMBLE_TRY(const Variant trial, r_.attempt(ops));
-    return worst_decibels(reference_, integer_outputs(trial.lowered.graph, r_.samples,
-                                                      {ranking_samples(), r_.threads}));
-  }
-
-  /// Returns the operators that can have 16 bits and do not, ordered by decreasing loss.
-  Result<std::vector<Ranked>> ranked(const std::vector<bool>& ops, const Variant& trial) const {
-    const std::vector<bool> all(ops.size(), true);
-    std::vector<Ranked> ranked;
+  /// Returns the operators that can have 16 bits and do not, ordered by decreasing loss. `all` is
+  /// the graph in which every operator has 16 bits.
+  Result<std::vector<Ranked>> ranked(const std::vector<bool>& ops, const Variant& trial,
+                                     const LoweredGraph& all) const {
+    std::vector<Candidate> candidates;
     for (size_t i = 0; i < ops.size(); ++i) {
       const OpPlan& plan = trial.plan.ops[i];
       const bool made = plan.role == Role::kLower || plan.role == Role::kTable;
       const Op& op = r_.graph.ops()[i];
       if (ops[i] || !made || keeps_width(op.kind) || !has_wide_form(r_.graph, op, plan)) continue;
-      std::vector<bool> others = all;
-      others[i] = false;
-      THIMBLE_TRY(const double quality, decibels_of(others));
-      ranked.push_back({i, quality});
+      candidates.push_back({i, 0, RealOutputs(reference_.size())});
+    }
+    for (Candidate& each : candidates) each.first_op = first_op_of(each.op, all);
+    std::ranges::stable_sort(candidates, {}, &Candidate::first_op);
+    THIMBLE_CHECK(run_alone(all.graph, &candidates));
+    std::vector<Ranked> ranked;
+    for (const Candidate& each : candidates) {
+      ranked.push_back({each.op, worst_decibels(reference_, each.outputs)});
     }
     std::ranges::sort(ranked, {}, [](const Ranked& r) { return std::pair(r.quality_db, r.op); });
     return ranked;
@@ -247,6 +248,46 @@ class Search {
   }
 
  private:
+  /// An operator, and the outputs if it alone has 8 bits.
+  struct Candidate {
+    size_t op = 0;
+    size_t first_op = 0;  // of the graph in which all have 16 bits: the first one that may change
+    RealOutputs outputs;
+  };
+
+  [[nodiscard]] static size_t first_op_of(size_t op, const LoweredGraph& all) {
+    const auto found = std::ranges::find(all.counterparts, op, &Counterpart::float_op);
+    if (found == all.counterparts.end() || found == all.counterparts.begin()) return 0;
+    return std::prev(found)->integer_op + 1;
+  }
+
+  /// Fills the outputs of candidates, which are ordered by first_op.
+  Status run_alone(const ir::Graph& all, std::vector<Candidate>* candidates) const {
+    // Each sample has the live activations of a run. With states, a trial has its own ones.
+    constexpr int64_t kSamplesTogether = 4;
+    const bool has_states = !r_.graph.states().empty();
+    const int64_t count = ranking_samples();
+    for (int64_t first = 0; first < count;) {
+      const int64_t last = has_states ? count : std::min(first + kSamplesTogether, count);
+      std::optional<TrialRuns> runs;
+      if (!has_states) runs.emplace(all, r_.samples, first, last, r_.threads);
+      for (Candidate& each : *candidates) {
+        std::vector<bool> others(r_.graph.ops().size(), true);
+        others[each.op] = false;
+        THIMBLE_TRY(const Variant tried, r_.attempt(others));
+        if (runs) runs->advance_to(each.first_op);
+        RealOutputs outputs =
+            runs ? runs->outputs(tried.lowered.graph)
+                 : integer_outputs(tried.lowered.graph, r_.samples, {count, r_.threads});
+        for (size_t i = 0; i < outputs.size(); ++i) {
+          std::ranges::move(outputs[i], std::back_inserter(each.outputs[i]));
+        }
+      }
+      first = last;
+    }
+    return ok();
+  }
+
   const GoalRequest& r_;
   const RealOutputs& reference_;
   const Losses losses_;
@@ -321,9 +362,10 @@ Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wid
 
   const std::vector<bool> every(request.graph.ops().size(), true);
   double wide_ranking = 0;
+  std::optional<Variant> all;
   {
-    THIMBLE_TRY(const Variant all, request.attempt(every));
-    const RealOutputs outputs = integer_outputs(all.lowered.graph, request.samples,
+    THIMBLE_TRY(all, request.attempt(every));
+    const RealOutputs outputs = integer_outputs(all->lowered.graph, request.samples,
                                                 {request.samples.count(), request.threads});
     report.wide = search.value(outputs);
     wide_ranking = search.ranking_decibels(outputs);
@@ -333,7 +375,8 @@ Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wid
                        metric_name(goal.metric), goal.least, report.narrow, report.wide,
                        search.float_text());
   }
-  THIMBLE_TRY(std::vector<Ranked> ranked, search.ranked(wide_ops, trial));
+  THIMBLE_TRY(std::vector<Ranked> ranked, search.ranked(wide_ops, trial, all->lowered));
+  all.reset();
   assert(!ranked.empty() && "16 bits everywhere reach the goal, so an operator can be promoted");
   std::optional<NoiseSums> noise;
   if (goal.metric == Metric::kSqnr) {

@@ -15,22 +15,6 @@ using ir::Graph;
 using ir::Tensor;
 using ir::ValueId;
 
-/// Returns the output as real numbers.
-std::vector<double> real_output(const Tensor& tensor, const ir::Type& type) {
-  std::vector<double> result;
-  if (!type.quant) {
-    const auto count = static_cast<size_t>(ir::element_count(tensor.shape));
-    for (size_t i = 0; i < count; ++i) result.push_back(element(tensor, i));
-    return result;
-  }
-  const Params params{type.quant->scale[0], type.quant->zero_point[0]};
-  const auto count = static_cast<size_t>(ir::element_count(tensor.shape));
-  for (size_t i = 0; i < count; ++i) {
-    result.push_back(params.real(static_cast<int64_t>(element(tensor, i))));
-  }
-  return result;
-}
-
 using Outputs = std::vector<std::vector<double>>;  // by sample
 
 /// Returns the share of equal elements.
@@ -68,7 +52,7 @@ void for_each_output(const Graph& graph, const KernelTable& kernels, const Sampl
                     engine.run(inputs, {});
                     std::vector<std::vector<double>> outputs;
                     for (const ValueId id : graph.outputs()) {
-                      outputs.push_back(real_output(engine.value(id), graph.type(id)));
+                      outputs.push_back(real_values(engine.value(id), graph.type(id)));
                     }
                     if (!take(static_cast<size_t>(sample), std::move(outputs))) stopped = true;
                   });
@@ -118,6 +102,21 @@ OutputSums output_sums(const Outputs& reference, const Outputs& got) {
 
 }  // namespace
 
+std::vector<double> real_values(const Tensor& tensor, const ir::Type& type) {
+  std::vector<double> result;
+  if (!type.quant) {
+    const auto count = static_cast<size_t>(ir::element_count(tensor.shape));
+    for (size_t i = 0; i < count; ++i) result.push_back(element(tensor, i));
+    return result;
+  }
+  const Params params{type.quant->scale[0], type.quant->zero_point[0]};
+  const auto count = static_cast<size_t>(ir::element_count(tensor.shape));
+  for (size_t i = 0; i < count; ++i) {
+    result.push_back(params.real(static_cast<int64_t>(element(tensor, i))));
+  }
+  return result;
+}
+
 double output_decibels(const std::vector<std::vector<double>>& reference,
                        const std::vector<std::vector<double>>& got) {
   const OutputSums sums = output_sums(reference, got);
@@ -165,8 +164,8 @@ Quality measure_quality(const Graph& float_graph, const LoweredGraph& lowered,
                   const auto float_outputs = pair.float_outputs();
                   const auto integer_outputs = pair.integer_outputs();
                   for (size_t i = 0; i < outputs; ++i) {
-                    reference[i][sample] = real_output(float_outputs[i], {});
-                    got[i][sample] = real_output(integer_outputs[i],
+                    reference[i][sample] = real_values(float_outputs[i], {});
+                    got[i][sample] = real_values(integer_outputs[i],
                                                  lowered.graph.type(lowered.graph.outputs()[i]));
                   }
                 });

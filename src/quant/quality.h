@@ -22,6 +22,9 @@ struct Quality {
   std::vector<std::optional<double>> output_agreement;
 };
 
+/// Returns the elements of a tensor as real numbers.
+[[nodiscard]] std::vector<double> real_values(const ir::Tensor& tensor, const ir::Type& type);
+
 /// Outputs as real numbers, by output and sample.
 using RealOutputs = std::vector<std::vector<std::vector<double>>>;
 [[nodiscard]] RealOutputs float_outputs(const ir::Graph& graph, const Samples& samples,

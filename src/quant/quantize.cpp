@@ -348,6 +348,14 @@ class Quantizer {
 
   [[nodiscard]] const Samples* samples() const { return samples_ ? &*samples_ : nullptr; }
 
+  /// Returns how many samples the steps after the calibration read.
+  [[nodiscard]] int64_t samples_needed() const {
+    if (!samples_) return 0;
+    if (options_.goal || options_.joint != nullptr || held_samples() > 0) return samples_->count();
+    return std::min(samples_->count(), std::max(options_.quality_samples,
+                                                per_tensor_samples(graph_, samples_->count())));
+  }
+
  private:
   /// Returns the decisions of another method; null if this is the first one.
   [[nodiscard]] const JointCalibration::Decided* decided() const {
@@ -548,6 +556,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   Quantizer quantizer(float_graph, roles, spec, options);
   THIMBLE_CHECK(quantizer.calibrate(samples, observers));
   report.calibrate_seconds = seconds_since(calibration_start);
+  if (options.keep_samples) options.keep_samples(quantizer.samples_needed());
 
   const auto quality_start = Clock::now();
   report_progress(options.progress, "quantizing");

@@ -110,14 +110,14 @@ inline constexpr int kDefaultEffort = 1, kEffortMax = 3;
 struct QuantizeOptions {
   IoTypes io;
   Observer observer = kDefaultObserver;
-  bool equalize = false;        // equalizes channel magnitudes (equalize.h)
-  bool tune = false;            // tries equalization and other observers, keeps gains (tune.h)
+  bool equalize = false;  // equalizes channel magnitudes (equalize.h)
+  bool tune = false;      // tries equalization and other observers, keeps gains (tune.h)
   /// 0: weights have the nearest codes. 1 to 3: they are rounded together (adaptive_rounding.h),
   /// and observers are compared (choose_observer), each level with more work at most.
   int effort = 0;
   bool choose_observer = false;  // replaces `observer` by a better one (tune.h)
-  int threads = 0;              // 0: hardware threads, at most 8; does not change the result
-  int64_t quality_samples = 8;  // number of samples for the SQNR of the report; 0: no SQNR
+  int threads = 0;               // 0: hardware threads, at most 8; does not change the result
+  int64_t quality_samples = 8;   // number of samples for the SQNR of the report; 0: no SQNR
   /// Requantization rounds once instead of twice, as in PyTorch, for operators with both forms.
   /// Kernels round twice; this option is for comparisons only.
   bool single_rounding = false;
@@ -131,6 +131,9 @@ struct QuantizeOptions {
   /// without such a form keep 8 bits, and are reported.
   std::function<bool(const ir::Graph&, const ir::Op&)> int4;
   ProgressFunction progress;  // may be empty
+  /// Called after the calibration with the number of first samples that are read afterwards: the
+  /// others may be released. May be empty.
+  std::function<void(int64_t)> keep_samples;
   /// Promotes the fewest further operators to 16-bit activations that reach the goal.
   std::optional<AccuracyGoal> goal;
   /// Null unless the graph is a method of several, and observe_method() was called for all of
@@ -204,7 +207,7 @@ struct QuantReport {
   std::optional<GoalReport> goal;
   /// Index into ops: the operator that adds the largest noise, relative to its result.
   std::optional<size_t> largest_loss;
-  std::optional<RoundingReport> rounding;        // if it increased the SQNR
+  std::optional<RoundingReport> rounding;         // if it increased the SQNR
   std::optional<ObserverChoice> observer_choice;  // if another observer is better
   std::vector<Trial> trials;  // trials of QuantizeOptions::tune, in execution order
 };

@@ -199,6 +199,26 @@ TEST(QuantizeWide, AccuracyGoalWidensMinimalOperators) {
       << refused.error().message;
 }
 
+TEST(QuantizeWide, AccuracyGoalDoesNotDependOnThreads) {
+  for (const uint64_t seed : {7, 8, 9}) {
+    const auto graph = passes::run_float_passes(random_network(seed, 30));
+    ASSERT_TRUE(graph.ok());
+    const auto data = random_calibration(*graph, seed, 16);
+    quant::QuantizeOptions options;
+    const auto narrow = quant::quantize(*graph, data, {}, options);
+    ASSERT_TRUE(narrow.ok());
+    options.goal = sqnr(narrow->report.output_sqnr_db[0] + 6);
+    std::vector<std::string> texts;
+    for (const int threads : {1, 8}) {
+      options.threads = threads;
+      const auto model = quant::quantize(*graph, data, {}, options);
+      ASSERT_EQ(model.ok(), texts.empty() || !texts[0].empty());
+      texts.push_back(model.ok() ? ir::print(model->graph) : "");
+    }
+    EXPECT_EQ(texts[0], texts[1]) << "seed " << seed;
+  }
+}
+
 TEST(QuantizeWide, NumberOfLabelsMustEqualNumberOfRows) {
   const ir::Graph graph = parsed(kThree);
   quant::QuantizeOptions options;

@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "quant/fast/code_panel.h"
 #include "quant/fast/convolution_layout.h"
 #include "quant/fast/pair_lanes.h"
 
 namespace thimble::quant {
 namespace {
 
-constexpr int64_t kPanelPositions = 8;
-constexpr int64_t kPanelElements = 2 * kPanelPositions;  // of one pair of terms
-constexpr int64_t kRows = 4;                             // of weights at a time
-constexpr int64_t kTileBytes = 128 * 1024;               // of the panels of one tile
+constexpr int64_t kRows = 4;                // of weights at a time
+constexpr int64_t kTileBytes = 128 * 1024;  // of the panels of one tile
 
 int64_t padded(int64_t count, int64_t multiple) {
   return (count + multiple - 1) / multiple * multiple;
@@ -62,7 +61,7 @@ class Tile {
                    kPanelPositions) {
     panels_ = scratch.get<int16_t>(0, static_cast<size_t>((2 * pairs_ + 2) * positions_));
     rows_ = panels_ + 2 * pairs_ * positions_;
-    sums_ = scratch.get<int32_t>(1, static_cast<size_t>(kRows * positions_));
+    sums_ = scratch.get<int32_t>(1, static_cast<size_t>(kAvx2Rows * positions_));
   }
   [[nodiscard]] int64_t positions() const { return positions_; }
 
@@ -94,10 +93,13 @@ class Tile {
   template <typename Take>
   void multiply(const WeightPair* w, int64_t rows, const Take& take) {
     for (int64_t row = 0; row < rows;) {
-      const int64_t together = row + kRows <= rows ? kRows : 1;
+      const bool avx2 = has_avx2_panel() && row + kAvx2Rows <= rows;
+      const int64_t together = avx2 ? kAvx2Rows : row + kRows <= rows ? kRows : 1;
       for (int64_t first = 0; first < count_; first += kPanelPositions) {
         const int16_t* const panel = panels_ + first * 2 * pairs_;
-        if (together == kRows) {
+        if (avx2) {
+          multiply_code_panel_avx2(w, pairs_, panel, sums_ + first, positions_);
+        } else if (together == kRows) {
           multiply_code_panel<kRows>(w, pairs_, panel, sums_ + first, positions_);
         } else {
           multiply_code_panel<1>(w, pairs_, panel, sums_ + first, positions_);

@@ -3,8 +3,9 @@
 // layers of integer graphs. All sums are exact, so any order of the terms gives the same result.
 //
 // Values are copied to panels of kPanelPositions columns, panel[term / 2][column][term % 2], so
-// that one instruction multiplies a pair of terms of four columns (pair_lanes.h). A panel is
-// multiplied with four rows of weights at a time: two loads serve eight products. The sums of a few
+// that one instruction multiplies a pair of terms of four columns (pair_lanes.h), or of eight
+// (code_panel.h). A panel is multiplied with several rows of weights at a time, so that few loads
+// serve many products. The sums of a few
 // positions are requantized before the next ones are computed, so that no array has all of them.
 
 #include <cstdint>

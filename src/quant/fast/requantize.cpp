@@ -10,22 +10,33 @@
 namespace thimble::quant {
 namespace {
 
-/// Covers the rounding of products in double: their error is below 2^-22 if they are below 2^30.
-constexpr double kUncertain = 0x1p-20;
 constexpr double kNumberMax = 0x1p30;  // of numbers that are rounded here
+constexpr double kWhole = 0x1.8p52;    // numbers around it have no fraction
 
-/// Rounds the numbers to the nearest integers. Returns false if one of them has a distance above
-/// `margin` from its integer, or is too large.
-bool round_block(const double* numbers, double margin, int32_t* rounded) {
-  constexpr double kWhole = 0x1.8p52;  // numbers around it have no fraction
+/// Rounds the numbers to the nearest integers. Returns false if one of them is close to the middle
+/// of two integers, or too large. The margin covers the rounding of products in double: their error
+/// is below 2^-22.
+bool round_block(const double* numbers, int32_t* rounded) {
+  constexpr double kMargin = 0.5 - 0x1p-20;
   int64_t signs = 0;
   for (int64_t i = 0; i < kRequantizeBlock; ++i) {
     const double nearest = (numbers[i] + kWhole) - kWhole;
-    signs |= std::bit_cast<int64_t>(margin - std::abs(numbers[i] - nearest)) |
+    signs |= std::bit_cast<int64_t>(kMargin - std::abs(numbers[i] - nearest)) |
              std::bit_cast<int64_t>(kNumberMax - std::abs(numbers[i]));
     rounded[i] = static_cast<int32_t>(nearest);
   }
   return signs >= 0;
+}
+
+/// Multiplies with a negative power of 2 and rounds to the nearest integers, halves away from zero.
+/// Half of the last bit is added, away from zero, so that no product is a half: everything is
+/// exact.
+void divide_block(double divisor, int32_t* values) {
+  for (int64_t i = 0; i < kRequantizeBlock; ++i) {
+    const double value = values[i];
+    const double quotient = (value + std::copysign(0.5, value)) * divisor;
+    values[i] = static_cast<int32_t>((quotient + kWhole) - kWhole);
+  }
 }
 
 }  // namespace
@@ -34,11 +45,8 @@ Requantizer::Requantizer(int32_t mult, int32_t shift, bool single)
     : mult_(mult),
       shift_(shift),
       single_(single),
-      factor_(std::ldexp(static_cast<double>(mult), shift - 31)),
-      margin_(0.5 - kUncertain - (single ? 0 : std::ldexp(0.5, std::min(shift, 0)))) {
-  // A left shift wraps.
-  if (shift > 0) margin_ = -1;
-}
+      factor_(std::ldexp(static_cast<double>(mult), single ? shift - 31 : -31)),
+      divisor_(single ? 1 : std::ldexp(1, std::min(shift, 0))) {}
 
 int32_t Requantizer::operator()(int32_t value) const {
   return single_ ? numerics::requantize_single(value, mult_, shift_)
@@ -46,11 +54,12 @@ int32_t Requantizer::operator()(int32_t value) const {
 }
 
 void Requantizer::run_block(int32_t* values) const {
-  if (margin_ >= 0) {
+  if (single_ || shift_ <= 0) {  // a left shift wraps
     double products[kRequantizeBlock];
     int32_t rounded[kRequantizeBlock];
     for (int64_t i = 0; i < kRequantizeBlock; ++i) products[i] = values[i] * factor_;
-    if (round_block(products, margin_, rounded)) {
+    if (round_block(products, rounded)) {
+      if (divisor_ != 1) divide_block(divisor_, rounded);
       std::copy(rounded, rounded + kRequantizeBlock, values);
       return;
     }
@@ -74,7 +83,7 @@ void WideRequantizer::run_block(int32_t* sums) const {
   int32_t rounded[kRequantizeBlock];
   const double bias = static_cast<double>(bias_);
   for (int64_t i = 0; i < kRequantizeBlock; ++i) products[i] = (sums[i] + bias) * factor_;
-  if (round_block(products, 0.5 - kUncertain, rounded)) {
+  if (round_block(products, rounded)) {
     std::copy(rounded, rounded + kRequantizeBlock, sums);
     return;
   }

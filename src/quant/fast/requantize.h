@@ -2,10 +2,10 @@
 // Requantization of many values, bit for bit as numerics/fixed_point.h and numerics/int16.h.
 //
 // The product of value and multiplier is computed in double and rounded to the nearest integer.
-// That is the exact result, unless the product is close to the middle of two integers: there the
-// rounding of double, or the first of two roundings, may decide. A block with such a value is
-// computed again with the exact functions. About one value of 2^n is, if n is the right shift.
-// Four times as fast as the exact functions, which a compiler does not vectorize.
+// That is exact, unless the product is so close to the middle of two integers that the rounding of
+// double may decide: one product of a million. A block with such a value is computed again with the
+// exact functions. The second rounding, after the right shift, is exact in double. Four times as
+// fast as the exact functions, which a compiler does not vectorize.
 
 #include <cstdint>
 
@@ -26,8 +26,8 @@ class Requantizer {
  private:
   int32_t mult_, shift_;
   bool single_;
-  double factor_;
-  double margin_;  // largest distance from an integer that is certain; negative: none is
+  double factor_;   // to the first rounding
+  double divisor_;  // 2^-right shift, before the second rounding; 1: there is none
 };
 
 /// numerics::requantize64 of sums and a bias. |sum + bias| is below numerics::kRequantize64SumMax.
