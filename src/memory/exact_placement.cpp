@@ -356,8 +356,7 @@ bool proves_bound(const Problem& problem, int64_t peak, int64_t bound, int64_t s
 
 }  // namespace
 
-void improve(const Problem& problem, int64_t steps, int64_t peak_max, Placement* placement) {
-  const int64_t peak_before = std::min(placement->peak_bytes, peak_max);
+void improve(const Problem& problem, int64_t steps, Placement* placement) {
   const int64_t bound = placement->lower_bound_bytes;
   const std::vector<int> easy = always_placeable(problem, bound);
   std::vector<int64_t> offsets(problem.buffers.size(), -1);
@@ -365,11 +364,9 @@ void improve(const Problem& problem, int64_t steps, int64_t peak_max, Placement*
   for (const std::vector<int>& members : components(problem, easy)) {
     const Problem part = restrict_to(problem, members);
     // A component gains nothing from a peak below that of another component.
-    Outcome outcome = {false, peak_before, {}};
+    Outcome outcome = {false, placement->peak_bytes, {}};
     solve(part, peak, steps / 4 * 3, &outcome);
     const bool open = !outcome.complete && outcome.peak > peak;
-    // Nothing is known of the bound of a placement that is not searched for.
-    if (peak_before == peak_max && outcome.offsets.empty() && outcome.peak > peak) return;
     if (open) outcome.complete = proves_bound(part, outcome.peak, bound, steps / 64);
     for (size_t k = 0; k < members.size(); ++k) {
       const auto member = static_cast<size_t>(members[k]);
@@ -379,7 +376,7 @@ void improve(const Problem& problem, int64_t steps, int64_t peak_max, Placement*
     peak = std::max(peak, outcome.peak);
   }
   placement->lower_bound_bytes = proven;
-  if (peak >= peak_before) return;
+  if (peak >= placement->peak_bytes) return;
   for (size_t k = easy.size(); k-- > 0;) {
     offsets[static_cast<size_t>(easy[k])] = first_fit(problem, offsets, easy[k]);
   }

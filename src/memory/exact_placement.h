@@ -21,8 +21,7 @@
 namespace thimble::memory {
 
 /// Improves `placement` if a better one is found, and raises its lower bound if one is proven.
-/// Places about `steps` buffers at most for each component. Only placements with a peak below
-/// `peak_max` are searched for, which needs fewer steps.
-void improve(const Problem& problem, int64_t steps, int64_t peak_max, Placement* placement);
+/// Places about `steps` buffers at most for each component.
+void improve(const Problem& problem, int64_t steps, Placement* placement);
 
 }  // namespace thimble::memory

@@ -13,14 +13,12 @@ using ir::ValueId;
 
 class MemoryPlanner {
  public:
-  MemoryPlanner(const engine::Lowered& lowered, std::optional<int64_t> states_offset_min,
-                int64_t peak_max)
+  MemoryPlanner(const engine::Lowered& lowered, std::optional<int64_t> states_offset_min)
       : graph_(lowered.graph),
         calls_(lowered.calls),
         delegates_(lowered.delegates),
         aliasing_(lowered),
-        states_offset_min_(states_offset_min),
-        peak_max_(peak_max) {}
+        states_offset_min_(states_offset_min) {}
 
   MemoryPlan run() {
     add_ranges();
@@ -60,7 +58,7 @@ class MemoryPlanner {
       // The planner does not place the states (0 bytes); place_states_after() does.
       for (size_t i = 0; i < graph_.states().size(); ++i) buffers[state_range(i)].bytes = 0;
     }
-    plan_.placement = place(buffers, alignment(), plan_.overlaps, kProgramSteps, peak_max_);
+    plan_.placement = place(buffers, alignment(), plan_.overlaps, kProgramSteps);
     assert(is_valid(buffers, plan_.placement, plan_.overlaps));
     if (states_offset_min_) place_states_after();
   }
@@ -249,7 +247,6 @@ class MemoryPlanner {
   const std::vector<engine::Delegate>& delegates_;
   BufferAliasing aliasing_;
   const std::optional<int64_t> states_offset_min_;
-  const int64_t peak_max_;
   std::vector<int> range_of_buffer_;
   MemoryPlan plan_;
 };
@@ -264,9 +261,8 @@ int64_t live_bytes(const MemoryPlan& memory_plan, size_t step) {
   return bytes;
 }
 
-MemoryPlan plan_memory(const engine::Lowered& lowered, std::optional<int64_t> states_offset_min,
-                       int64_t peak_max) {
-  return MemoryPlanner(lowered, states_offset_min, peak_max).run();
+MemoryPlan plan_memory(const engine::Lowered& lowered, std::optional<int64_t> states_offset_min) {
+  return MemoryPlanner(lowered, states_offset_min).run();
 }
 
 }  // namespace thimble::memory

@@ -47,10 +47,8 @@ struct MemoryPlan {
 
 /// `states_offset_min`: states begin at this byte of the arena or later, after all memory that does
 /// not survive a run; other models can then use that memory. If not set, states have any address.
-/// `peak_max`: if the peak of the plan is not below it, the peak may be larger than necessary.
 [[nodiscard]] MemoryPlan plan_memory(const engine::Lowered& lowered,
-                                     std::optional<int64_t> states_offset_min = {},
-                                     int64_t peak_max = INT64_MAX);
+                                     std::optional<int64_t> states_offset_min = {});
 
 /// Returns the bytes of all ranges that are live at this step.
 [[nodiscard]] int64_t live_bytes(const MemoryPlan& memory_plan, size_t step);

@@ -60,7 +60,7 @@ class BufferOrders {
 }  // namespace
 
 Placement place(std::span<const Buffer> buffers, int64_t alignment,
-                std::span<const Overlap> overlaps, int64_t search_steps, int64_t peak_max) {
+                std::span<const Overlap> overlaps, int64_t search_steps) {
   const Problem problem = make_problem(buffers, alignment, overlaps);
   Placement result;
   result.lower_bound_bytes = lower_bound_bytes(problem);
@@ -89,9 +89,7 @@ Placement place(std::span<const Buffer> buffers, int64_t alignment,
   result.offsets = search.best();
   result.offsets.resize(buffers.size(), 0);
   result.peak_bytes = search.best_peak();
-  if (!result.proven_minimal() && search_steps > 0) {
-    improve(problem, search_steps, peak_max, &result);
-  }
+  if (!result.proven_minimal() && search_steps > 0) improve(problem, search_steps, &result);
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (problem.buffers[i].bytes == 0) result.offsets[i] = 0;
   }

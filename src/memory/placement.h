@@ -48,11 +48,9 @@ struct Placement {
 inline constexpr int64_t kProgramSteps = 100'000;
 
 /// Offsets and sizes are multiples of `alignment` (a power of two). `search_steps` limits the exact
-/// search, which runs only if the first-fit orders leave a gap. A placement with a peak of
-/// `peak_max` or more is not improved further: it is as good as none.
+/// search, which runs only if the first-fit orders leave a gap.
 [[nodiscard]] Placement place(std::span<const Buffer> buffers, int64_t alignment,
-                              std::span<const Overlap> overlaps = {}, int64_t search_steps = 0,
-                              int64_t peak_max = INT64_MAX);
+                              std::span<const Overlap> overlaps = {}, int64_t search_steps = 0);
 
 /// Returns the lower bound with which place() starts.
 [[nodiscard]] int64_t lower_bound_bytes(std::span<const Buffer> buffers, int64_t alignment,

@@ -24,10 +24,6 @@ constexpr int64_t kRankingElements = 2048;
 constexpr int64_t kRankingSamplesMax = 16;
 /// Number of trials that demote single operators. Each runs all samples.
 constexpr size_t kDemotionTrials = 8;
-/// An operator is not demoted if its noise is estimated as more than this multiple of what the goal
-/// allows. The estimates are from few samples.
-constexpr double kEstimateError = 4;
-
 /// Returns the SQNR of the worst output that is not constant; infinite if no output has an error.
 /// `reference` may have more samples than `got`.
 double worst_decibels(RealOutputs reference, const RealOutputs& got) {
@@ -63,7 +59,7 @@ double noise_of(double decibels) {
   return std::pow(10, -decibels / 10);
 }
 
-/// What the samples lose that were measured until now, as a share of what the goal allows for all
+/// Loss of the samples that were measured until now, as a share of what the goal allows for all
 /// samples together. It only increases: above 1, the goal cannot be reached.
 class Losses {
  public:
@@ -241,12 +237,6 @@ class Search {
                                kRankingSamplesMax));
   }
 
-  /// SQNR of the samples that rank operators.
-  [[nodiscard]] double ranking_decibels(RealOutputs outputs) const {
-    for (auto& output : outputs) output.resize(static_cast<size_t>(ranking_samples()));
-    return worst_decibels(reference_, outputs);
-  }
-
  private:
   /// An operator, and the outputs if it alone has 8 bits.
   struct Candidate {
@@ -294,39 +284,6 @@ class Search {
   std::vector<int64_t> order_;  // of samples in trials
 };
 
-/// Estimates of the noise of sets of operators: the noise of single ones is added. Only for
-/// Metric::kSqnr. Noise is relative to the signal.
-class NoiseSums {
- public:
-  /// `narrow` and `wide` are SQNRs of all samples if no operator or all of them have 16 bits,
-  /// `wide_ranking` is that of the samples that ranked the operators.
-  NoiseSums(const std::vector<Ranked>& ranked, double narrow, double wide, double wide_ranking)
-      : wide_(noise_of(wide)) {
-    for (const Ranked& each : ranked) {
-      own_.push_back(std::max(0.0, noise_of(each.quality_db) - noise_of(wide_ranking)));
-    }
-    const double sum = std::accumulate(own_.begin(), own_.end(), 0.0);
-    const double factor = sum > 0 ? (noise_of(narrow) - wide_) / sum : 0;
-    for (double& noise : own_) noise *= factor;
-  }
-
-  [[nodiscard]] double of(size_t place) const { return own_[place]; }
-
-  /// Returns the smallest number of first operators with 16 bits that reach this SQNR.
-  [[nodiscard]] size_t needed(double least) const {
-    double noise = wide_;
-    for (size_t count = own_.size(); count > 0; --count) {
-      noise += own_[count - 1];
-      if (noise > noise_of(least)) return count;
-    }
-    return 0;
-  }
-
- private:
-  double wide_;
-  std::vector<double> own_;  // by place in the order of ranks
-};
-
 std::vector<bool> with(std::vector<bool> ops, const std::vector<Ranked>& added, size_t count) {
   for (size_t i = 0; i < count; ++i) ops[added[i].op] = true;
   return ops;
@@ -361,15 +318,9 @@ Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wid
   if (search.reached(report.narrow)) return report;
 
   const std::vector<bool> every(request.graph.ops().size(), true);
-  double wide_ranking = 0;
-  std::optional<Variant> all;
-  {
-    THIMBLE_TRY(all, request.attempt(every));
-    const RealOutputs outputs = integer_outputs(all->lowered.graph, request.samples,
-                                                {request.samples.count(), request.threads});
-    report.wide = search.value(outputs);
-    wide_ranking = search.ranking_decibels(outputs);
-  }
+  THIMBLE_TRY(std::optional<Variant> all, request.attempt(every));
+  report.wide = search.value(integer_outputs(all->lowered.graph, request.samples,
+                                             {request.samples.count(), request.threads}));
   if (!search.reached(report.wide)) {
     return unsupported("--accuracy {}>={}: int8 reaches {:.4g}, int16 for every operator {:.4g}{}",
                        metric_name(goal.metric), goal.least, report.narrow, report.wide,
@@ -378,36 +329,26 @@ Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wid
   THIMBLE_TRY(std::vector<Ranked> ranked, search.ranked(wide_ops, trial, all->lowered));
   all.reset();
   assert(!ranked.empty() && "16 bits everywhere reach the goal, so an operator can be promoted");
-  std::optional<NoiseSums> noise;
-  if (goal.metric == Metric::kSqnr) {
-    noise.emplace(ranked, report.narrow, report.wide, wide_ranking);
-  }
-  // Bisection. The first places are close to the estimate.
   size_t too_few = 0, enough = ranked.size();
-  size_t next = noise ? noise->needed(goal.least) : (too_few + enough) / 2;
-  report.reached = report.wide;
-  for (size_t step = 1; enough - too_few > 1; step *= 2) {
-    const size_t count = too_few < next && next < enough ? next : (too_few + enough) / 2;
-    THIMBLE_TRY(const auto reached, search.reached_with(with(wide_ops, ranked, count)));
-    (reached ? enough : too_few) = count;
+  while (enough - too_few > 1) {
+    const size_t middle = (too_few + enough) / 2;
+    THIMBLE_TRY(const auto reached, search.reached_with(with(wide_ops, ranked, middle)));
+    (reached ? enough : too_few) = middle;
     if (reached) report.reached = *reached;
-    next = reached ? count - std::min(step, count) : count + step;
   }
-  const bool is_measured = enough < ranked.size();
+  bool is_measured = enough < ranked.size();
   ranked.resize(enough);
   // The smallest losses first. The last operator is needed: the goal is not reached without it.
   const size_t trials = std::min(ranked.size() - 1, kDemotionTrials);
   const size_t last = ranked.size() - 1;
   for (size_t trial = 1; trial <= trials; ++trial) {
-    const size_t place = last - trial;
-    const double slack = noise_of(goal.least) - noise_of(report.reached);
-    if (noise && noise->of(place) > kEstimateError * slack) continue;
     std::vector<Ranked> fewer = ranked;
-    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(place));
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(last - trial));
     THIMBLE_TRY(const auto reached, search.reached_with(with(wide_ops, fewer, fewer.size())));
     if (!reached) continue;
     ranked = std::move(fewer);
     report.reached = *reached;
+    is_measured = true;
   }
   std::ranges::sort(ranked, {}, &Ranked::op);
   wide_ops = with(wide_ops, ranked, ranked.size());

@@ -3,9 +3,9 @@
 //
 // The product of value and multiplier is computed in double and rounded to the nearest integer.
 // That is exact, unless the product is so close to the middle of two integers that the rounding of
-// double may decide: one product of a million. A block with such a value is computed again with the
-// exact functions. The second rounding, after the right shift, is exact in double. Four times as
-// fast as the exact functions, which a compiler does not vectorize.
+// double may decide: two products of a million. A block with such a value is computed again with
+// the exact functions. The second rounding, after the right shift, is exact in double. Compilers
+// vectorize this, and not the exact functions.
 
 #include <cstdint>
 
