@@ -4,6 +4,9 @@
 #include <exception>
 #include <new>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #ifndef _WIN32
 #include <poll.h>
 #include <unistd.h>
@@ -55,6 +58,11 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef __GLIBC__
+  // Large blocks are returned to the system when they are freed. By default, glibc raises this
+  // limit to 32 MiB, and memory of samples and activations stays with the process.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
   int exit_code = 2;
   try {
     exit_code = run(argc, argv);

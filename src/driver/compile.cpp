@@ -306,7 +306,16 @@ Result<FloatModel> import_model(const fs::path& path, const CompileOptions& opti
               run_passes(model.imported, options.skip_passes, files, &model.provenance));
   if (options.io_channels_last) THIMBLE_CHECK(declare_channels_last(&model.graph));
   THIMBLE_CHECK(files->save("float.ir", model.graph));
+  model.parameters = count_parameters(model.graph);
   return model;
+}
+
+void release_float_constants(FloatModel* model) {
+  const auto none = std::make_shared<const ir::Tensor>();
+  for (size_t i = 0; i < model->graph.value_count(); ++i) {
+    ir::TensorPtr& constant = model->graph.value(static_cast<ir::ValueId>(i)).constant;
+    if (constant != nullptr) constant = none;
+  }
 }
 
 void release_imported_constants(FloatModel* model) {
@@ -525,7 +534,8 @@ Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Cali
                                              const CompileOptions& options,
                                              const Arithmetic& arithmetic,
                                              quant::JointCalibration* joint,
-                                             const Int4Selection* int4) {
+                                             const Int4Selection* int4,
+                                             const std::function<void(int64_t)>& keep_samples) {
   if (options.keep_float) return quant::QuantizedModel{model.graph, {}};
   if (options.int4_flash && int4 == nullptr) {
     return bad_input("--weights auto: only `compile` of a model with one method supports it");
@@ -533,6 +543,7 @@ Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Cali
   THIMBLE_TRY(quant::QuantizeOptions quantize_options,
               quantize_options_of(model, data, options, arithmetic));
   quantize_options.joint = joint;
+  quantize_options.keep_samples = keep_samples;
   if (int4 != nullptr) select_int4(options.quant, *int4, &quantize_options);
   THIMBLE_TRY(quant::QuantizedModel quantized,
               quant::quantize(model.graph, data.samples.data, arithmetic.spec, quantize_options));
@@ -595,7 +606,7 @@ Result<Compiled> report_program(Program program, const FloatModel& model,
   compiled.part = std::move(shared_part);
   CompileReport& report = compiled.report;
   report.target = part.name;
-  report.parameters = count_parameters(model.graph);
+  report.parameters = model.parameters;
   report.quant = quantized.report;
   warn_of_low_sqnr(&report);
   report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;
@@ -643,16 +654,24 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   THIMBLE_TRY(FloatModel model, import_model(path, options, &files));
   release_imported_constants(&model);
   THIMBLE_CHECK(check_options(model, options, *part));
-  THIMBLE_TRY(const Calibration data, read_calibration(model, options));
+  THIMBLE_TRY(Calibration data, read_calibration(model, options));
+  const auto keep_samples = [&](int64_t samples) {
+    keep_first_calls(samples, model.graph, &data.samples);
+  };
   THIMBLE_TRY(quant::QuantizedModel quantized,
               options.int4_flash
                   ? quantize_within_flash(model, data, options, part)
-                  : quantize_model(model, data, options, arithmetic_of(options, *part)));
+                  : quantize_model(model, data, options, arithmetic_of(options, *part), nullptr,
+                                   nullptr, keep_samples));
   const std::optional<double> sqnr_db = lowest_sqnr_db(quantized.report);
   if (sqnr_db && *sqnr_db < kWarnSqnrDb && !options.goal && !quant::is_prequantized(model.graph)) {
+    // keep_samples() has released some.
+    THIMBLE_TRY(data, read_calibration(model, options));
     THIMBLE_TRY(quantized.report.tried_options,
                 try_options({model, data, options, *part}, quantized));
   }
+  data.samples.data.inputs.clear();
+  release_float_constants(&model);
   THIMBLE_TRY(const CpuOnlyNodes off, engine_off(model.imported, options, *part));
   const std::optional<int64_t> limit = ram_limit(*part, memory_sizes(options, *part));
   Result<Program> program = write_program(model, quantized, part, options, limit, &files);

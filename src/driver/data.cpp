@@ -64,11 +64,12 @@ Result<std::vector<int64_t>> read_labels(const npy::NpyArray& array, std::string
 
 }  // namespace
 
-Result<ir::Tensor> to_tensor(const npy::NpyArray& array, std::string_view label) {
+Result<ir::Tensor> to_tensor(npy::NpyArray array, std::string_view label) {
   ir::Tensor tensor;
   tensor.shape = array.shape;
   if (array.dtype == npy::DType::kFloat64) {
     tensor.dtype = ir::DType::kF32;
+    tensor.bytes.reserve(static_cast<size_t>(array.count()) * sizeof(float));
     for (int64_t i = 0; i < array.count(); ++i) {
       double value = 0;
       std::memcpy(&value, array.bytes.data() + static_cast<size_t>(i) * sizeof(double),
@@ -84,7 +85,7 @@ Result<ir::Tensor> to_tensor(const npy::NpyArray& array, std::string_view label)
     return bad_input("{}: dtype {} is not supported as a model input", label,
                      npy::name(array.dtype));
   tensor.dtype = type->ir;
-  tensor.bytes = array.bytes;
+  tensor.bytes = std::move(array.bytes);
   return tensor;
 }
 
@@ -290,18 +291,21 @@ std::string sqnr_warning(std::string_view output, double sqnr_db) {
 
 namespace {
 
-Result<Samples> samples_of(const npy::NpzArrays& arrays, const ir::Graph& graph,
-                           const std::string& file) {
+/// Moves the arrays of the inputs.
+Result<Samples> samples_of(npy::NpzArrays arrays, const ir::Graph& graph, const std::string& file) {
   Samples samples;
-  for (const ir::ValueId input : graph.inputs()) {
-    const std::string& name = graph.value(input).name;
-    THIMBLE_TRY(const npy::NpyArray* const array,
-                array_of(arrays, name, graph.inputs().size(), file));
-    THIMBLE_TRY(ir::Tensor tensor, to_tensor(*array, fmt::format("{}: {}", file, name)));
-    samples.data.inputs.push_back({name, std::move(tensor)});
-  }
   if (const npy::NpyArray* labels = find(arrays, kLabels)) {
     THIMBLE_TRY(samples.labels, read_labels(*labels, file));
+  }
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const std::string& name = graph.value(graph.inputs()[i]).name;
+    THIMBLE_TRY(const npy::NpyArray* const array,
+                array_of(arrays, name, graph.inputs().size(), file));
+    const auto own =
+        std::ranges::find(arrays, array, [](const auto& each) { return &each.second; });
+    THIMBLE_TRY(ir::Tensor tensor,
+                to_tensor(std::move(own->second), fmt::format("{}: {}", file, name)));
+    samples.data.inputs.push_back({name, std::move(tensor)});
   }
   return samples;
 }
@@ -369,8 +373,8 @@ Status append(const npy::NpyArray& more, const std::string& label, npy::NpyArray
 }  // namespace
 
 Result<Samples> read_samples(const std::filesystem::path& path, const ir::Graph& graph) {
-  THIMBLE_TRY(const npy::NpzArrays arrays, read_arrays(path));
-  return samples_of(arrays, graph, path.filename().string());
+  THIMBLE_TRY(npy::NpzArrays arrays, read_arrays(path));
+  return samples_of(std::move(arrays), graph, path.filename().string());
 }
 
 Result<Samples> join_samples(const SampleArrays& arrays, const ir::Graph& graph) {
@@ -398,7 +402,7 @@ Result<Samples> join_samples(const SampleArrays& arrays, const ir::Graph& graph)
       THIMBLE_CHECK(append(*more, fmt::format("{}: {}", label, name), &all));
     }
   }
-  return samples_of(joined, graph, arrays.label);
+  return samples_of(std::move(joined), graph, arrays.label);
 }
 
 namespace {
@@ -466,6 +470,18 @@ int64_t call_count(const Samples& samples, const ir::Graph& graph) {
   if (samples.data.inputs.empty()) return 0;
   const int64_t per_call = graph.type(graph.inputs()[0]).elements();
   return per_call == 0 ? 0 : ir::element_count(samples.data.inputs[0].data.shape) / per_call;
+}
+
+void keep_first_calls(int64_t calls, const ir::Graph& graph, Samples* samples) {
+  const int64_t all = call_count(*samples, graph);
+  if (calls >= all) return;
+  for (auto& [name, data] : samples->data.inputs) {
+    data.shape[0] = data.shape[0] / all * calls;
+    const size_t bytes = data.bytes.size() / static_cast<size_t>(all) * static_cast<size_t>(calls);
+    // Without exceptions, shrink_to_fit() of libstdc++ frees nothing.
+    const auto end = data.bytes.begin() + static_cast<ptrdiff_t>(bytes);
+    Bytes(data.bytes.begin(), end).swap(data.bytes);
+  }
 }
 
 std::vector<ir::Tensor> call_inputs(const Samples& samples, const ir::Graph& graph, int64_t call) {

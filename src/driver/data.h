@@ -75,11 +75,12 @@ inline constexpr double kLowSqnrDb = 5;
 /// call_count() returns how many times the graph can be called with these samples. call_inputs()
 /// returns the inputs of one call.
 [[nodiscard]] int64_t call_count(const Samples& samples, const ir::Graph& graph);
+/// Frees the samples of all but the first calls.
+void keep_first_calls(int64_t calls, const ir::Graph& graph, Samples* samples);
 [[nodiscard]] std::vector<ir::Tensor> call_inputs(const Samples& samples, const ir::Graph& graph,
                                                   int64_t call);
 
-[[nodiscard]] Result<ir::Tensor> to_tensor(const formats::npy::NpyArray& array,
-                                           std::string_view label);
+[[nodiscard]] Result<ir::Tensor> to_tensor(formats::npy::NpyArray array, std::string_view label);
 [[nodiscard]] formats::npy::NpyArray to_npy(const ir::Tensor& tensor);
 
 }  // namespace thimble::driver

@@ -16,6 +16,7 @@
 // run in several threads at once with the same model.
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -49,6 +50,7 @@ struct FloatModel {
   OpProvenance provenance;
   std::vector<std::string> notes;         // of the import
   bool has_dynamic_quantization = false;  // activations are float in the graph
+  int64_t parameters = 0;                 // elements of all constants of `graph`
 };
 /// `refused` receives the nodes that a not-supported error is about.
 [[nodiscard]] Result<FloatModel> import_model(const std::filesystem::path& path,
@@ -58,6 +60,9 @@ struct FloatModel {
 /// Frees the data of the constants of model->imported. The passes change most weights: without
 /// this, the memory would have all weights twice. annotate() reads them.
 void release_imported_constants(FloatModel* model);
+
+/// Frees the data of the constants of model->graph, after the last quantize_model().
+void release_float_constants(FloatModel* model);
 
 /// Checks the options that select operators of the model, and 16-bit activations.
 [[nodiscard]] Status check_options(const FloatModel& model, const CompileOptions& options,
@@ -91,12 +96,11 @@ struct Int4Selection {
   std::set<std::string> results;  // names of results in the prepared graph
 };
 /// `int4` is required if options.int4_flash is set.
-[[nodiscard]] Result<quant::QuantizedModel> quantize_model(const FloatModel& model,
-                                                           const Calibration& data,
-                                                           const CompileOptions& options,
-                                                           const Arithmetic& arithmetic,
-                                                           quant::JointCalibration* joint = nullptr,
-                                                           const Int4Selection* int4 = nullptr);
+[[nodiscard]] Result<quant::QuantizedModel> quantize_model(
+    const FloatModel& model, const Calibration& data, const CompileOptions& options,
+    const Arithmetic& arithmetic, quant::JointCalibration* joint = nullptr,
+    const Int4Selection* int4 = nullptr,
+    const std::function<void(int64_t)>& keep_samples = {});
 /// Adds what a method of several observes to `joint`, before quantize_model() of any of them.
 [[nodiscard]] Status observe_model(const FloatModel& model, const Calibration& data,
                                    const CompileOptions& options, const Arithmetic& arithmetic,

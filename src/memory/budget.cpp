@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "ir/op_cost.h"
@@ -325,20 +326,56 @@ class LoweringVariants {
     return excess;
   }
 
+  /// A variant of a search without its memory plan.
+  struct Candidate {
+    int64_t aim;
+    std::vector<TiledRange> choices;
+    int64_t bytes_min;  // a lower bound
+  };
+
   /// Searches budgets below `from`, down to `to`. Each is 1/`part` smaller than the previous one.
+  /// Memory is planned for the candidate with the lowest bound first, because most others cannot
+  /// need less then. The result is the first candidate in the order of budgets that needs least.
   Status search_budgets(int64_t from, int64_t to, int64_t part, Search* search) {
+    std::vector<Candidate> candidates;
+    std::optional<LoweringVariant> lowest;  // of the candidate with the lowest bound
     for (int64_t aim = from - from / part; aim > std::max(to, part); aim -= aim / part) {
-      const std::vector<TiledRange> choices = chooser_.choose(aim);
-      const std::vector<RowTiling> tilings = tilings_of(choices);
+      std::vector<TiledRange> choices = chooser_.choose(aim);
+      std::vector<RowTiling> tilings = tilings_of(choices);
       if (tilings.empty() || std::ranges::count(search->seen, tilings) != 0) continue;
       if (effort_ > search->effort_max) break;
       search->seen.push_back(tilings);
-      THIMBLE_TRY(LoweringVariant next, at(tilings, {}, search->best.budgeted.bytes));
+      THIMBLE_TRY(LoweringVariant next, without_plan(tilings, {}));
+      const int64_t bytes_min = next.budgeted.bytes;
       if (static_cast<double>(next.work.instructions) > search->instructions) continue;
-      if (next.budgeted.bytes >= search->best.budgeted.bytes) continue;
-      add_notes(choices, &next);
+      if (bytes_min >= search->best.budgeted.bytes) continue;
+      candidates.push_back({aim, std::move(choices), bytes_min});
+      if (!lowest || bytes_min < lowest->budgeted.bytes) lowest = std::move(next);
+    }
+    std::vector<size_t> order(candidates.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, {}, [&](size_t i) { return candidates[i].bytes_min; });
+    size_t best_place = 0;  // in the order of budgets; 0 for the variant from before this search
+    for (const size_t i : order) {
+      const Candidate& candidate = candidates[i];
+      const auto wins = [&](int64_t bytes) {
+        const int64_t best = search->best.budgeted.bytes;
+        return bytes < best || (bytes == best && i + 1 < best_place);
+      };
+      if (!wins(candidate.bytes_min)) continue;
+      if (!lowest) {
+        const int64_t effort = effort_;  // counts each variant once
+        THIMBLE_TRY(lowest, without_plan(tilings_of(candidate.choices), {}));
+        effort_ = effort;
+      }
+      LoweringVariant next = std::move(*lowest);
+      lowest.reset();
+      plan(&next, {});
+      if (!wins(next.budgeted.bytes)) continue;
+      add_notes(candidate.choices, &next);
       search->best = std::move(next);
-      search->aim = aim;
+      search->aim = candidate.aim;
+      best_place = i + 1;
     }
     return ok();
   }
@@ -357,11 +394,9 @@ class LoweringVariants {
         fmt::format("row tiling: {:+} MACs in total", variant->macs - ir::total_macs(graph_)));
   }
 
-  /// Returns the variant with these tilings. If a lower bound of its bytes is `bytes_max` or more,
-  /// it has no memory plan and `budgeted.bytes` is the bound.
-  Result<LoweringVariant> at(const std::vector<RowTiling>& tilings,
-                             const std::vector<int>& min_scratch_ops,
-                             int64_t bytes_max = INT64_MAX) {
+  /// Returns the variant with these tilings, with a lower bound as its bytes.
+  Result<LoweringVariant> without_plan(const std::vector<RowTiling>& tilings,
+                                       const std::vector<int>& min_scratch_ops) {
     engine::Options options = options_;
     options.min_scratch_ops = min_scratch_ops;
     std::optional<ir::Graph> cut;
@@ -385,12 +420,24 @@ class LoweringVariants {
       lowered = remove_copies(std::move(lowered));
     }
     variant.budgeted.bytes = lower_bound_bytes(lowered);
-    if (variant.budgeted.bytes >= bytes_max) return variant;
-    const MemoryPlan memory_plan = plan_memory(lowered);
-    variant.budgeted.bytes = memory_plan.placement.peak_bytes + runtime_bytes(lowered, memory_plan);
     variant.work = count_instructions(lowered, cpu_);
     variant.tilings = tilings;
-    variant.op_at_peak = op_at_peak_with_scratch(lowered, memory_plan, min_scratch_ops);
+    return variant;
+  }
+
+  /// Plans the memory of a variant of without_plan().
+  void plan(LoweringVariant* variant, const std::vector<int>& min_scratch_ops) const {
+    const engine::Lowered& lowered = variant->budgeted.lowered;
+    const MemoryPlan memory_plan = plan_memory(lowered);
+    variant->budgeted.bytes =
+        memory_plan.placement.peak_bytes + runtime_bytes(lowered, memory_plan);
+    variant->op_at_peak = op_at_peak_with_scratch(lowered, memory_plan, min_scratch_ops);
+  }
+
+  Result<LoweringVariant> at(const std::vector<RowTiling>& tilings,
+                             const std::vector<int>& min_scratch_ops) {
+    THIMBLE_TRY(LoweringVariant variant, without_plan(tilings, min_scratch_ops));
+    if (!has_delegates(graph_)) plan(&variant, min_scratch_ops);
     return variant;
   }
 

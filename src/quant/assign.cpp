@@ -361,6 +361,12 @@ Classes::Sharing Classes::sharing(ValueId id) const {
 
 void Classes::include_constant(ValueId id, const ir::Tensor& constant, double mask_limit) {
   Histogram& seen = seen_[find(id)];
+  const Extent extent = extent_of(constant.data<float>());
+  if (extent.finite && !(static_cast<double>(extent.min) <= mask_limit)) {
+    seen.include(static_cast<double>(extent.min));
+    seen.include(static_cast<double>(extent.max));
+    return;
+  }
   for (const float element : constant.data<float>()) {
     const double value = static_cast<double>(element);
     if (value <= mask_limit) {

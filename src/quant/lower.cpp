@@ -398,8 +398,20 @@ Result<IntegerWeights> given_transposed(const WeightRequest& request,
         weights.axis, groups);
   }
   THIMBLE_TRY(IntegerWeights result, requantize_given_weights(request, filters, bias));
-  result.w = ir::transposed_conv_filters(result.w, groups);
+  result.w = std::make_shared<const ir::Tensor>(ir::transposed_conv_filters(*result.w, groups));
   return result;
+}
+
+/// Quantizes the weights of a conv_transpose2d.
+Result<IntegerWeights> quantize_transposed(WeightRequest request, const Op& op) {
+  const ir::Tensor filters = ir::transposed_conv_filters(*request.w, op.get(ir::attr::groups));
+  const auto& stride = op.get(ir::attr::stride);
+  request.w = &filters;
+  request.coverage = 1 / static_cast<double>(stride[0] * stride[1]);
+  THIMBLE_TRY(IntegerWeights weights, quantize_weights(request));
+  weights.w = std::make_shared<const ir::Tensor>(
+      ir::transposed_conv_filters(*weights.w, op.get(ir::attr::groups)));
+  return weights;
 }
 
 Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId result,
@@ -425,13 +437,15 @@ Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId resu
       return requantize_given_weights(request, pinned->second, bias);
     return given_transposed(request, pinned->second, bias, op.get(ir::attr::groups));
   }
-  if (op.kind != OpKind::conv_transpose2d) return quantize_weights(request);
-  const ir::Tensor filters = ir::transposed_conv_filters(*request.w, op.get(ir::attr::groups));
-  const auto& stride = op.get(ir::attr::stride);
-  request.w = &filters;
-  request.coverage = 1 / static_cast<double>(stride[0] * stride[1]);
-  THIMBLE_TRY(IntegerWeights weights, quantize_weights(request));
-  weights.w = ir::transposed_conv_filters(weights.w, op.get(ir::attr::groups));
+  WeightCache* const cache =
+      request.adapted == nullptr && request.bias_error.empty() ? decisions.weight_cache : nullptr;
+  const WeightCache::Key key = WeightCache::key_of(request);
+  const IntegerWeights* const known = cache == nullptr ? nullptr : cache->find(op.output, key);
+  if (known != nullptr) return *known;
+  THIMBLE_TRY(IntegerWeights weights, op.kind == OpKind::conv_transpose2d
+                                          ? quantize_transposed(request, op)
+                                          : quantize_weights(request));
+  if (cache != nullptr) cache->add(op.output, key, &weights);
   return weights;
 }
 

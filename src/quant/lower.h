@@ -10,6 +10,7 @@
 #include "quant/plan.h"
 #include "quant/quantize.h"
 #include "quant/range.h"
+#include "quant/weight_cache.h"
 #include "quant/weights.h"
 
 namespace thimble::quant {
@@ -40,6 +41,7 @@ struct Decisions {
   std::map<ir::ValueId, AdaptedWeights> adapted{};
   /// Mean errors that biases remove (output_bias.h), by result of the operator.
   std::map<ir::ValueId, std::vector<double>> bias_error{};
+  WeightCache* weight_cache = nullptr;  // of the float graph; may be null
 
   /// Returns the parameters with which an operator of this width reads the value.
   [[nodiscard]] Params read(ir::ValueId id, bool wide) const {

@@ -5,6 +5,10 @@
 // have 16. Operators are promoted by decreasing loss until the goal is reached. Then the promoted
 // operators with the smallest losses are demoted one by one where the goal does not need them; the
 // number of these trials is limited. The result is deterministic.
+//
+// Most of the time are trials. The ranking computes only what follows the operator (trial_runs.h).
+// Other trials begin with the samples that lose most, and end when the goal cannot be reached any
+// more.
 
 #include <functional>
 #include <vector>

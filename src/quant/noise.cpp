@@ -21,17 +21,24 @@ size_t slot(ValueId id) {
   return static_cast<size_t>(id);
 }
 
-/// Returns rounded minus real weights.
-std::vector<float> weight_error(const Tensor& real, const IntegerWeights& rounded) {
-  const auto w = real.data<float>();
-  const auto codes = rounded.w.data<int8_t>();
-  const size_t terms = w.size() / static_cast<size_t>(real.shape[0]);
-  std::vector<float> error(w.size());
-  for (size_t i = 0; i < w.size(); ++i) {
-    const double scale = rounded.scale[rounded.scale.size() == 1 ? 0 : i / terms];
-    error[i] = static_cast<float>(codes[i] * scale - static_cast<double>(w[i]));
+/// Rounded weights of a linear with one scale, or with a scale per channel.
+struct Rounded {
+  ir::TensorPtr codes;
+  std::vector<double> scale;
+};
+
+/// Writes rounded minus real weights of these outputs, [count][terms].
+void weight_errors(const Tensor& real, const Rounded& rounded, int64_t first, int64_t count,
+                   float* errors) {
+  const auto terms = static_cast<size_t>(real.shape[1]);
+  for (size_t o = static_cast<size_t>(first); o < static_cast<size_t>(first + count); ++o) {
+    const double scale = rounded.scale[rounded.scale.size() == 1 ? 0 : o];
+    const auto w = real.data<float>().subspan(o * terms, terms);
+    const auto codes = rounded.codes->data<int8_t>().subspan(o * terms, terms);
+    for (size_t i = 0; i < terms; ++i) {
+      *errors++ = static_cast<float>(codes[i] * scale - static_cast<double>(w[i]));
+    }
   }
-  return error;
 }
 
 /// Measures the noise that one weight scale adds to the result of a linear.
@@ -40,16 +47,16 @@ class LinearNoise {
   static Result<LinearNoise> make(const NoiseEstimate::Network& network, size_t op_index) {
     const Op& op = network.graph.ops()[op_index];
     const OpPlan& plan = network.plan.ops[op_index];
-    const Tensor& real = *network.graph.value(op.inputs[1]).constant;
     LinearNoise noise;
+    noise.real_ = network.graph.value(op.inputs[1]).constant;
     for (const bool per_channel : {false, true}) {
       THIMBLE_TRY(
           const IntegerWeights rounded,
           weights_of(network.graph, op, plan.result, network.plan, network.decisions, per_channel));
-      noise.errors_[per_channel ? 1 : 0] = weight_error(real, rounded);
+      noise.rounded_[per_channel ? 1 : 0] = {rounded.w, rounded.scale};
     }
-    noise.outputs_ = real.shape[0];
-    noise.terms_ = real.shape[1];
+    noise.outputs_ = noise.real_->shape[0];
+    noise.terms_ = noise.real_->shape[1];
     noise.means_ = network.decisions.channel_means[slot(op.inputs[0])];
     noise.clamp_min_ = static_cast<float>(plan.clamp_min);
     noise.clamp_max_ = static_cast<float>(plan.clamp_max);
@@ -58,12 +65,15 @@ class LinearNoise {
 
   /// Returns the sum of squares of the additional noise of `result`, which is before clamps.
   [[nodiscard]] double added(const Tensor& operand, const Tensor& result) const {
-    constexpr int64_t kRows = 64;
+    constexpr int64_t kRows = 64, kBlockElements = 1 << 16;
     const int64_t all = ir::element_count(operand.shape) / terms_;
     const int64_t rows = std::min(all, kRows);
     const auto terms = static_cast<size_t>(terms_), outputs = static_cast<size_t>(outputs_);
     std::vector<float> x(static_cast<size_t>(rows) * terms);
-    std::vector<float> y(static_cast<size_t>(rows) * outputs);
+    // The errors of all weights would be as large as the weights.
+    const int64_t block = std::clamp<int64_t>(kBlockElements / terms_, 1, outputs_);
+    std::vector<float> errors(static_cast<size_t>(block * terms_));
+    std::vector<float> y(static_cast<size_t>(rows * block));
     std::vector<size_t> from(static_cast<size_t>(rows));
     for (size_t r = 0; r < from.size(); ++r) {
       from[r] = r * static_cast<size_t>(all) / from.size();
@@ -75,13 +85,18 @@ class LinearNoise {
     }
     double power[2] = {};
     for (size_t form = 0; form < 2; ++form) {
-      multiply_transposed(x.data(), errors_[form].data(), y.data(), rows, terms_, outputs_);
-      for (size_t r = 0; r < from.size(); ++r) {
-        const auto real = result.data<float>().subspan(from[r] * outputs, outputs);
-        for (size_t o = 0; o < outputs; ++o) {
-          if (real[o] < clamp_min_ || real[o] > clamp_max_) continue;
-          const auto error = static_cast<double>(y[r * outputs + o]);
-          power[form] += error * error;
+      for (int64_t first = 0; first < outputs_; first += block) {
+        const int64_t count = std::min(block, outputs_ - first);
+        weight_errors(*real_, rounded_[form], first, count, errors.data());
+        multiply_transposed(x.data(), errors.data(), y.data(), rows, terms_, count);
+        for (size_t r = 0; r < from.size(); ++r) {
+          const auto real = result.data<float>().subspan(
+              from[r] * outputs + static_cast<size_t>(first), static_cast<size_t>(count));
+          for (size_t o = 0; o < real.size(); ++o) {
+            if (real[o] < clamp_min_ || real[o] > clamp_max_) continue;
+            const auto error = static_cast<double>(y[r * real.size() + o]);
+            power[form] += error * error;
+          }
         }
       }
     }
@@ -90,8 +105,9 @@ class LinearNoise {
   }
 
  private:
-  std::vector<float> errors_[2];  // with one scale; with a scale per channel
-  std::vector<double> means_;     // of the operand's channels; may be empty
+  ir::TensorPtr real_;
+  Rounded rounded_[2];         // with one scale; with a scale per channel
+  std::vector<double> means_;  // of the operand's channels; may be empty
   int64_t outputs_ = 0, terms_ = 0;
   float clamp_min_ = 0, clamp_max_ = 0;
 };

@@ -36,12 +36,6 @@ int64_t work_of(const Graph& graph) {
   return work;
 }
 
-/// Returns the number of samples per run. Small models use more samples.
-int64_t sample_count(int64_t work, int64_t available) {
-  constexpr int64_t kWork = 1'200'000'000, kFewest = 4, kMost = 64;
-  return std::min(available, std::clamp(kWork / work, kFewest, kMost));
-}
-
 class Trials {
  public:
   Trials(const Graph& graph, const Plan& plan, const Decisions& decisions, const Samples& samples,
@@ -114,6 +108,11 @@ std::vector<std::set<size_t>> candidates(const Graph& graph, const Plan& plan,
 
 }  // namespace
 
+int64_t per_tensor_samples(const Graph& float_graph, int64_t available) {
+  constexpr int64_t kWork = 1'200'000'000, kFewest = 4, kMost = 64;
+  return std::min(available, std::clamp(kWork / work_of(float_graph), kFewest, kMost));
+}
+
 Result<std::set<size_t>> close_per_tensor_linears(const Graph& float_graph, const Plan& plan,
                                                   const Decisions& decisions,
                                                   const LoweredGraph& per_channel,
@@ -122,7 +121,7 @@ Result<std::set<size_t>> close_per_tensor_linears(const Graph& float_graph, cons
   const auto all = candidates(float_graph, plan, decisions);
   if (all.empty()) return std::set<size_t>{};
   const int64_t work = work_of(float_graph);
-  const QualityRequest request{sample_count(work, samples.count()), threads};
+  const QualityRequest request{per_tensor_samples(float_graph, samples.count()), threads};
   const auto trials = static_cast<int64_t>(all.size()) + 1;
   std::set<size_t> close;
   const auto keep_close = [&](auto&& loss_of) -> Status {

@@ -8,6 +8,9 @@
 
 namespace thimble::quant {
 
+/// Returns how many of the samples close_per_tensor_linears() reads: more for a small network.
+[[nodiscard]] int64_t per_tensor_samples(const ir::Graph& float_graph, int64_t available);
+
 /// Returns operator indices of the float graph. Each of these linears, if it alone has one scale,
 /// reduces the SQNR of the worst output against float by at most `tolerance_db`, as measured in
 /// small networks and estimated in others. `per_channel` is the graph with a scale per channel.

@@ -1,6 +1,8 @@
 #include "quant/quality.h"
 
+#include <atomic>
 #include <memory>
+#include <numeric>
 
 #include "quant/fast_float.h"
 #include "quant/parallel.h"
@@ -12,22 +14,6 @@ namespace {
 using ir::Graph;
 using ir::Tensor;
 using ir::ValueId;
-
-/// Returns the output as real numbers.
-std::vector<double> real_output(const Tensor& tensor, const ir::Type& type) {
-  std::vector<double> result;
-  if (!type.quant) {
-    const auto count = static_cast<size_t>(ir::element_count(tensor.shape));
-    for (size_t i = 0; i < count; ++i) result.push_back(element(tensor, i));
-    return result;
-  }
-  const Params params{type.quant->scale[0], type.quant->zero_point[0]};
-  const auto count = static_cast<size_t>(ir::element_count(tensor.shape));
-  for (size_t i = 0; i < count; ++i) {
-    result.push_back(params.real(static_cast<int64_t>(element(tensor, i))));
-  }
-  return result;
-}
 
 using Outputs = std::vector<std::vector<double>>;  // by sample
 
@@ -43,35 +29,56 @@ double share_equal(const Outputs& reference, const Outputs& got) {
   return all == 0 ? 1.0 : static_cast<double>(equal) / static_cast<double>(all);
 }
 
-/// Runs the graph on each sample. `inputs_of` makes its inputs from those of the float graph.
+/// Runs the graph on samples, in this order, until `take` returns false. `inputs_of` makes its
+/// inputs from those of the float graph.
 template <typename InputsOf>
-RealOutputs outputs_of(const Graph& graph, const KernelTable& kernels, const Samples& samples,
-                       const QualityRequest& request, InputsOf inputs_of) {
-  const std::vector<ValueId>& ids = graph.outputs();
-  RealOutputs result(ids.size(), Outputs(static_cast<size_t>(request.samples)));
-  const int threads = thread_count(request.threads, request.samples, graph);
+void for_each_output(const Graph& graph, const KernelTable& kernels, const Samples& samples,
+                     std::span<const int64_t> order, const QualityRequest& request,
+                     InputsOf inputs_of,
+                     const std::function<bool(size_t, std::vector<std::vector<double>>)>& take) {
+  const auto count = static_cast<int64_t>(order.size());
+  const int threads = thread_count(request.threads, count, graph);
   std::vector<std::unique_ptr<FastExecutor>> engines;
   for (int i = 0; i < threads; ++i) {
     engines.push_back(std::make_unique<FastExecutor>(graph, kernels));
   }
-  for_each_sample(request.samples, threads, request.progress, "measuring the SQNR",
-                  [&](int64_t sample, int thread) {
+  std::atomic<bool> stopped = false;
+  for_each_sample(count, threads, request.progress, "measuring the SQNR",
+                  [&](int64_t place, int thread) {
+                    if (stopped) return;
+                    const int64_t sample = order[static_cast<size_t>(place)];
                     FastExecutor& engine = *engines[static_cast<size_t>(thread)];
                     const std::vector<Tensor> inputs = inputs_of(samples.sample(sample));
                     engine.run(inputs, {});
-                    const std::vector<Tensor> outputs = engine.outputs();
-                    for (size_t i = 0; i < ids.size(); ++i) {
-                      result[i][static_cast<size_t>(sample)] =
-                          real_output(outputs[i], graph.type(ids[i]));
+                    std::vector<std::vector<double>> outputs;
+                    for (const ValueId id : graph.outputs()) {
+                      outputs.push_back(real_values(engine.value(id), graph.type(id)));
                     }
+                    if (!take(static_cast<size_t>(sample), std::move(outputs))) stopped = true;
+                  });
+}
+
+template <typename InputsOf>
+RealOutputs outputs_of(const Graph& graph, const KernelTable& kernels, const Samples& samples,
+                       const QualityRequest& request, InputsOf inputs_of) {
+  RealOutputs result(graph.outputs().size(), Outputs(static_cast<size_t>(request.samples)));
+  std::vector<int64_t> order(static_cast<size_t>(request.samples));
+  std::iota(order.begin(), order.end(), 0);
+  for_each_output(graph, kernels, samples, order, request, inputs_of,
+                  [&](size_t sample, std::vector<std::vector<double>> outputs) {
+                    for (size_t i = 0; i < outputs.size(); ++i) {
+                      result[i][sample] = std::move(outputs[i]);
+                    }
+                    return true;
                   });
   return result;
 }
 
-}  // namespace
-
-double output_decibels(const std::vector<std::vector<double>>& reference,
-                       const std::vector<std::vector<double>>& got) {
+/// The sums of squares of one output, as output_decibels() adds them.
+struct OutputSums {
+  double signal = 0, noise = 0;
+};
+OutputSums output_sums(const Outputs& reference, const Outputs& got) {
   const size_t samples = reference.size();
   const size_t elements = reference[0].size();
   double signal = 0, noise = 0, total = 0, squares = 0;
@@ -90,7 +97,34 @@ double output_decibels(const std::vector<std::vector<double>>& reference,
   }
   // With one sample, the mean over samples equals the sample; the mean over its elements is used.
   if (samples == 1) signal = squares - total * total / static_cast<double>(elements);
-  return decibels(without_rounding(signal, squares), noise);
+  return {without_rounding(signal, squares), noise};
+}
+
+}  // namespace
+
+std::vector<double> real_values(const Tensor& tensor, const ir::Type& type) {
+  std::vector<double> result;
+  if (!type.quant) {
+    const auto count = static_cast<size_t>(ir::element_count(tensor.shape));
+    for (size_t i = 0; i < count; ++i) result.push_back(element(tensor, i));
+    return result;
+  }
+  const Params params{type.quant->scale[0], type.quant->zero_point[0]};
+  const auto count = static_cast<size_t>(ir::element_count(tensor.shape));
+  for (size_t i = 0; i < count; ++i) {
+    result.push_back(params.real(static_cast<int64_t>(element(tensor, i))));
+  }
+  return result;
+}
+
+double output_decibels(const std::vector<std::vector<double>>& reference,
+                       const std::vector<std::vector<double>>& got) {
+  const OutputSums sums = output_sums(reference, got);
+  return decibels(sums.signal, sums.noise);
+}
+
+double output_signal(const std::vector<std::vector<double>>& reference) {
+  return output_sums(reference, reference).signal;
 }
 
 RealOutputs float_outputs(const Graph& graph, const Samples& samples,
@@ -104,6 +138,15 @@ RealOutputs integer_outputs(const Graph& graph, const Samples& samples,
   return outputs_of(graph, integer_kernels(), samples, request, [&](std::vector<Tensor> inputs) {
     return integer_inputs(graph, std::move(inputs));
   });
+}
+
+void for_each_integer_output(
+    const Graph& graph, const Samples& samples, std::span<const int64_t> order,
+    const QualityRequest& request,
+    const std::function<bool(size_t, std::vector<std::vector<double>>)>& take) {
+  for_each_output(
+      graph, integer_kernels(), samples, order, request,
+      [&](std::vector<Tensor> inputs) { return integer_inputs(graph, std::move(inputs)); }, take);
 }
 
 Quality measure_quality(const Graph& float_graph, const LoweredGraph& lowered,
@@ -121,8 +164,8 @@ Quality measure_quality(const Graph& float_graph, const LoweredGraph& lowered,
                   const auto float_outputs = pair.float_outputs();
                   const auto integer_outputs = pair.integer_outputs();
                   for (size_t i = 0; i < outputs; ++i) {
-                    reference[i][sample] = real_output(float_outputs[i], {});
-                    got[i][sample] = real_output(integer_outputs[i],
+                    reference[i][sample] = real_values(float_outputs[i], {});
+                    got[i][sample] = real_values(integer_outputs[i],
                                                  lowered.graph.type(lowered.graph.outputs()[i]));
                   }
                 });

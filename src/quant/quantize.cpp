@@ -389,6 +389,14 @@ class Quantizer {
 
   [[nodiscard]] const Samples* samples() const { return samples_ ? &*samples_ : nullptr; }
 
+  /// Returns how many samples the steps after the calibration read.
+  [[nodiscard]] int64_t samples_needed() const {
+    if (!samples_) return 0;
+    if (options_.goal || options_.joint != nullptr || held_samples() > 0) return samples_->count();
+    return std::min(samples_->count(), std::max(options_.quality_samples,
+                                                per_tensor_samples(graph_, samples_->count())));
+  }
+
  private:
   /// Returns the decisions of another method; null if this is the first one.
   [[nodiscard]] const JointCalibration::Decided* decided() const {
@@ -451,7 +459,7 @@ class Quantizer {
       const ir::ValueId y = trial.plan.ops[matrices[i].op].result;
       const bool wide = trial.decisions.params[ir::index_of(y)].wide;
       found[i] = adapt_rounding({&matrices[i], graph_.value(op.inputs[1]).constant.get(),
-                                 nearest[i].scale, nearest[i].w.data<int8_t>(),
+                                 nearest[i].scale, nearest[i].w->data<int8_t>(),
                                  trial.decisions.read(op.inputs[0], wide).scale,
                                  op.inputs[2] != ir::kNoValue, code_range(nearest[i].bits)});
     });
@@ -473,6 +481,7 @@ class Quantizer {
                        options_.single_rounding ? 1 : 0,
                        std::move(assigned.symmetric),
                        int4_results(graph_, trial.plan, options_)};
+    trial.decisions.weight_cache = &weight_cache_;
     THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
     return ok();
   }
@@ -519,6 +528,7 @@ class Quantizer {
   std::optional<Samples> samples_;
   OperandRows rows_;
   Observations seen_;
+  mutable WeightCache weight_cache_;
 };
 
 /// Returns the operators that remain int8 although 16 bits were requested.
@@ -601,6 +611,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   Quantizer quantizer(float_graph, roles, spec, options);
   THIMBLE_CHECK(quantizer.calibrate(samples, observers));
   report.calibrate_seconds = seconds_since(calibration_start);
+  if (options.keep_samples) options.keep_samples(quantizer.samples_needed());
 
   const auto quality_start = Clock::now();
   report_progress(options.progress, "quantizing");

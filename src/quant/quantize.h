@@ -133,6 +133,9 @@ struct QuantizeOptions {
   /// Selects operators that report.int4_candidates has; empty: none. Requires calibration data.
   std::function<bool(const ir::Graph&, const ir::Op&)> int4_candidates;
   ProgressFunction progress;  // may be empty
+  /// Called after the calibration with the number of first samples that are read afterwards: the
+  /// others may be released. May be empty.
+  std::function<void(int64_t)> keep_samples;
   /// Promotes the fewest further operators to 16-bit activations that reach the goal.
   std::optional<AccuracyGoal> goal;
   /// Null unless the graph is a method of several, and observe_method() was called for all of

@@ -126,12 +126,22 @@ SideBySide::SideBySide(const Graph& float_graph, const LoweredGraph& lowered)
 
 void SideBySide::run(const std::vector<Tensor>& inputs, const Seen& seen,
                      const SeenLinear& seen_linear) {
+  // The counterpart that the integer graph has computed, and its codes. Other values are copied
+  // until they are compared.
+  int awaited = -1;
+  const Tensor* codes = nullptr;
   const auto keep = [&](const Op& op, const Tensor& result) {
     if (seen_linear && op.kind == ir::OpKind::linear) {
       seen_linear(op, float_engine_.value(op.inputs[0]), result);
     }
     const int place = place_of_real_[static_cast<size_t>(op.output)];
-    if (place >= 0) references_[static_cast<size_t>(place)] = result;
+    if (place < 0) return;
+    if (place == awaited) {
+      seen(static_cast<size_t>(place), result, *codes);
+      awaited = -1;
+    } else {
+      references_[static_cast<size_t>(place)] = result;
+    }
   };
   // The float graph runs only as far as needed, so that few of its values are in memory.
   float_engine_.begin(inputs);
@@ -140,11 +150,16 @@ void SideBySide::run(const std::vector<Tensor>& inputs, const Seen& seen,
     const int place = place_of_codes_[static_cast<size_t>(op.output)];
     if (place < 0) return;
     std::optional<Tensor>& reference = references_[static_cast<size_t>(place)];
-    while (!reference && float_engine_.step(keep)) {
+    if (reference) {
+      seen(static_cast<size_t>(place), *reference, result);
+      reference.reset();
+      return;
     }
-    assert(reference);
-    seen(static_cast<size_t>(place), *reference, result);
-    reference.reset();
+    awaited = place;
+    codes = &result;
+    while (awaited >= 0 && float_engine_.step(keep)) {
+    }
+    assert(awaited < 0);
   });
   while (float_engine_.step(keep)) {
   }

@@ -8,9 +8,11 @@
 #include "numerics/fixed_point.h"
 #include "numerics/int16.h"
 #include "quant/fast/broadcast.h"
+#include "quant/fast/code_product.h"
 #include "quant/fast/convolution.h"
 #include "quant/fast/matmul.h"
 #include "quant/fast/movement.h"
+#include "quant/fast/requantize.h"
 #include "quant/fast/transposed.h"
 
 namespace thimble::quant {
@@ -31,55 +33,52 @@ int32_t requantize(int32_t value, int32_t mult, int32_t shift, bool single) {
 
 /// Converts accumulators of one output channel to quantized values.
 struct ChannelRequantizer {
-  int32_t bias, mult, shift, zero_point, low, high;
-  bool single;
+  int32_t bias, zero_point, low, high;
+  Requantizer requantizer;
 
   template <typename T>
   [[nodiscard]] int8_t operator()(T accumulator) const {
-    const int32_t sum = numerics::wrap_add(static_cast<int32_t>(accumulator), bias);
-    const int32_t scaled = requantize(sum, mult, shift, single);
+    return code(requantizer(numerics::wrap_add(static_cast<int32_t>(accumulator), bias)));
+  }
+  /// Converts kRequantizeBlock sums in place.
+  void run_block(int32_t* sums, int8_t* y) const {
+    for (int64_t i = 0; i < kRequantizeBlock; ++i) sums[i] = numerics::wrap_add(sums[i], bias);
+    requantizer.run_block(sums);
+    for (int64_t i = 0; i < kRequantizeBlock; ++i) y[i] = code(sums[i]);
+  }
+
+ private:
+  [[nodiscard]] int8_t code(int32_t scaled) const {
     return static_cast<int8_t>(numerics::clamp(numerics::wrap_add(scaled, zero_point), low, high));
   }
 };
 
 /// Returns the requantizer of a qconv2d, qconv_transpose2d or qlinear.
 ChannelRequantizer requantizer(const Call& call, size_t channel) {
-  const size_t entry = call.input<int32_t>(3).size() == 1 ? 0 : channel;
-  const size_t shift_entry = call.input<int32_t>(4).size() == 1 ? 0 : channel;
-  return {call.has(2) ? call.input<int32_t>(2)[channel] : 0,
-          call.input<int32_t>(3)[entry],
-          call.input<int32_t>(4)[shift_entry],
-          attribute(call, ir::attr::y_zp),
-          attribute(call, ir::attr::min),
-          attribute(call, ir::attr::max),
-          call.get(ir::attr::rounding) != 0};
+  const auto entry = [&](size_t operand) {
+    const auto values = call.input<int32_t>(operand);
+    return values[values.size() == 1 ? 0 : channel];
+  };
+  return {call.has(2) ? call.input<int32_t>(2)[channel] : 0, attribute(call, ir::attr::y_zp),
+          attribute(call, ir::attr::min), attribute(call, ir::attr::max),
+          Requantizer(entry(3), entry(4), call.get(ir::attr::rounding) != 0)};
 }
 
-/// Returns true if float32 represents every partial sum of every output channel exactly.
-/// channel_of(i) returns the channel of weight i.
-template <typename ChannelOf>
-bool fits_float(const Call& call, int64_t channels, ChannelOf channel_of) {
+/// Returns true if float32 represents every partial sum of every output channel of a
+/// qconv_transpose2d exactly.
+bool transposed_fits_float(const Call& call) {
   const int32_t zero_point = attribute(call, ir::attr::x_zp);
   const int64_t largest_x = std::max(127 - zero_point, zero_point + 128);
+  const ir::Shape& shape = call.shape(1);
+  const size_t inputs = static_cast<size_t>(shape[0] / call.get(ir::attr::groups));
+  const size_t outputs = static_cast<size_t>(shape[1]);
+  const size_t taps = static_cast<size_t>(shape[2] * shape[3]);
   const auto w = call.input<int8_t>(1);
-  std::vector<int64_t> sums(static_cast<size_t>(channels), 0);
-  for (size_t i = 0; i < w.size(); ++i) sums[channel_of(i)] += std::abs(w[i]);
+  std::vector<int64_t> sums(static_cast<size_t>(call.output.shape[1]), 0);
+  for (size_t i = 0; i < w.size(); ++i) {
+    sums[i / taps / outputs / inputs * outputs + i / taps % outputs] += std::abs(w[i]);
+  }
   return *std::max_element(sums.begin(), sums.end()) * largest_x < kExactInFloat;
-}
-/// Same for filters that are stored channel by channel.
-bool fits_float(const Call& call) {
-  const int64_t channels = call.shape(1)[0];
-  const size_t terms = call.input<int8_t>(1).size() / static_cast<size_t>(channels);
-  return fits_float(call, channels, [=](size_t i) { return i / terms; });
-}
-bool transposed_fits_float(const Call& call) {
-  const ir::Shape& w = call.shape(1);
-  const size_t inputs = static_cast<size_t>(w[0] / call.get(ir::attr::groups));
-  const size_t outputs = static_cast<size_t>(w[1]);
-  const size_t taps = static_cast<size_t>(w[2] * w[3]);
-  return fits_float(call, call.output.shape[1], [=](size_t i) {
-    return i / taps / outputs / inputs * outputs + i / taps % outputs;
-  });
 }
 
 template <typename T, typename Code>
@@ -91,26 +90,59 @@ T* shifted(std::span<const Code> codes, int32_t zero_point, Scratch& scratch, si
   return values;
 }
 
-/// Converts 64-bit sums of one output channel to int16. Sums are below 2^47 and exact in double.
-struct WideRequantizer {
-  int64_t bias;
-  int32_t mult, shift, low, high;
+int16_t wide_code(int32_t scaled, int32_t low, int32_t high) {
+  return static_cast<int16_t>(numerics::clamp(scaled, low, high));
+}
 
-  int16_t operator()(double accumulator) const {
-    const int64_t sum = static_cast<int64_t>(accumulator) + bias;
-    return static_cast<int16_t>(
-        numerics::clamp(numerics::requantize64(sum, mult, shift), low, high));
+/// Converts 64-bit sums of one output channel to int16. Sums are below 2^47 and exact in double.
+struct WideChannelRequantizer {
+  int32_t low, high;
+  WideRequantizer requantizer;
+
+  template <typename T>
+  [[nodiscard]] int16_t operator()(T accumulator) const {
+    return wide_code(requantizer(static_cast<int64_t>(accumulator)), low, high);
+  }
+  /// Converts kRequantizeBlock sums in place.
+  void run_block(int32_t* sums, int16_t* y) const {
+    requantizer.run_block(sums);
+    for (int64_t i = 0; i < kRequantizeBlock; ++i) y[i] = wide_code(sums[i], low, high);
+  }
+};
+/// Converts 32-bit sums of 16-bit activations to int16.
+struct WideSumRequantizer {
+  int32_t low, high;
+  Requantizer requantizer;
+
+  [[nodiscard]] int16_t operator()(int32_t sum) const {
+    return wide_code(requantizer(sum), low, high);
+  }
+  /// Converts kRequantizeBlock sums in place.
+  void run_block(int32_t* sums, int16_t* y) const {
+    requantizer.run_block(sums);
+    for (int64_t i = 0; i < kRequantizeBlock; ++i) y[i] = wide_code(sums[i], low, high);
   }
 };
 
 /// Returns the requantizer of a qconv2d16 or qlinear16.
-WideRequantizer wide_requantizer(const Call& call, size_t channel) {
+WideChannelRequantizer wide_requantizer(const Call& call, size_t channel) {
   const auto entry = [&](size_t operand) {
     const auto values = call.input<int32_t>(operand);
     return values[values.size() == 1 ? 0 : channel];
   };
-  return {call.has(2) ? call.input<int64_t>(2)[channel] : 0, entry(3), entry(4),
-          attribute(call, ir::attr::min), attribute(call, ir::attr::max)};
+  return {attribute(call, ir::attr::min), attribute(call, ir::attr::max),
+          WideRequantizer(call.has(2) ? call.input<int64_t>(2)[channel] : 0, entry(3), entry(4))};
+}
+
+/// Converts the sums of one output channel to codes in a row.
+template <typename ToCode, typename Code>
+void requantize_row(const ToCode& to_code, std::span<int32_t> sums, Code* y) {
+  const auto count = static_cast<int64_t>(sums.size());
+  int64_t i = 0;
+  for (; i + kRequantizeBlock <= count; i += kRequantizeBlock) {
+    to_code.run_block(sums.data() + i, y + i);
+  }
+  for (; i < count; ++i) y[i] = to_code(sums[static_cast<size_t>(i)]);
 }
 
 /// Converts accumulators [N,O,h,w] to quantized values; requantizer_of(call, channel) returns
@@ -142,13 +174,25 @@ void weighted_planes(const Call& call, Scratch& scratch, int32_t zero_point,
   requantize_planes<Code>(call, accumulators, requantizer_of);
 }
 
-template <typename T, typename Code, typename RequantizerOf>
-void convolution(const Call& call, Scratch& scratch, int32_t zero_point,
+/// Sums in int32, or in double if they may be larger.
+template <typename Code, typename RequantizerOf>
+void convolution(const Call& call, Scratch& scratch, int32_t zero_point, int64_t magnitude,
                  RequantizerOf requantizer_of) {
-  weighted_planes<T, Code>(
-      call, scratch, zero_point, requantizer_of, [&](const T* x, const T* w, T* accumulators) {
-        convolve<T>(convolution_of(call), x, w, nullptr, accumulators, scratch);
-      });
+  const Convolution c = convolution_of(call);
+  if (!sums_fit_int32(call.input<int8_t>(1), c.out_channels, magnitude)) {
+    return weighted_planes<double, Code>(
+        call, scratch, zero_point, requantizer_of,
+        [&](const double* x, const double* w, double* accumulators) {
+          convolve<double>(c, x, w, nullptr, accumulators, scratch);
+        });
+  }
+  Code* const y = call.result<Code>().data();
+  convolve_codes(c, call.input<Code>(0).data(), zero_point, call.input<int8_t>(1).data(), scratch,
+                 [&](int64_t image, int64_t channel, int64_t first, std::span<int32_t> sums) {
+                   const int64_t plane = image * c.out_channels + channel;
+                   requantize_row(requantizer_of(call, static_cast<size_t>(channel)), sums,
+                                  y + plane * c.out_h * c.out_w + first);
+                 });
 }
 
 template <typename T>
@@ -159,14 +203,15 @@ void transposed(const Call& call, Scratch& scratch) {
                              });
 }
 
-/// Converts the weights of a few outputs at a time: a copy of all of them as T would be the largest
-/// object of a compilation.
-template <typename T, typename Code, typename RequantizerOf>
-void linear(const Call& call, Scratch& scratch, int32_t zero_point, RequantizerOf requantizer_of) {
+/// Sums in double. Converts the weights of a few outputs at a time: a copy of all of them would be
+/// the largest object of a compilation.
+template <typename Code, typename RequantizerOf>
+void large_linear(const Call& call, Scratch& scratch, int32_t zero_point,
+                  RequantizerOf requantizer_of) {
   const int64_t out = call.shape(1)[0];
   const int64_t in = call.shape(1)[1];
   const int64_t rows = static_cast<int64_t>(call.input<Code>(0).size()) / in;
-  const T* x = shifted<T>(call.input<Code>(0), zero_point, scratch, 3);
+  const double* x = shifted<double>(call.input<Code>(0), zero_point, scratch, 3);
   constexpr int64_t kBlockElements = int64_t{1} << 20;
   const int64_t block = std::clamp<int64_t>(kBlockElements / in, 1, out);
   Code* y = call.result<Code>().data();
@@ -174,8 +219,8 @@ void linear(const Call& call, Scratch& scratch, int32_t zero_point, RequantizerO
     const int64_t count = std::min(block, out - first);
     const auto codes = call.input<int8_t>(1).subspan(static_cast<size_t>(first * in),
                                                      static_cast<size_t>(count * in));
-    const T* w = shifted<T>(codes, 0, scratch, 2);
-    T* accumulators = scratch.get<T>(0, static_cast<size_t>(rows * count));
+    const double* w = shifted<double>(codes, 0, scratch, 2);
+    double* accumulators = scratch.get<double>(0, static_cast<size_t>(rows * count));
     multiply_transposed(x, w, accumulators, rows, in, count);
     for (int64_t o = 0; o < count; ++o) {
       const auto to_code = requantizer_of(call, static_cast<size_t>(first + o));
@@ -185,11 +230,36 @@ void linear(const Call& call, Scratch& scratch, int32_t zero_point, RequantizerO
   }
 }
 
+/// Sums in int32, or in double if they may be larger.
+template <typename Code, typename RequantizerOf>
+void linear(const Call& call, Scratch& scratch, int32_t zero_point, int64_t magnitude,
+            RequantizerOf requantizer_of) {
+  const int64_t out = call.shape(1)[0];
+  const int64_t in = call.shape(1)[1];
+  const int64_t rows = static_cast<int64_t>(call.input<Code>(0).size()) / in;
+  if (!sums_fit_int32(call.input<int8_t>(1), out, magnitude)) {
+    return large_linear<Code>(call, scratch, zero_point, requantizer_of);
+  }
+  Code* const codes = scratch.get<Code>(3, static_cast<size_t>(rows));
+  Code* const y = call.result<Code>().data();
+  multiply_codes(call.input<Code>(0).data(), zero_point, call.input<int8_t>(1).data(), rows, in,
+                 out, scratch, [&](int64_t, int64_t channel, int64_t, std::span<int32_t> sums) {
+                   requantize_row(requantizer_of(call, static_cast<size_t>(channel)), sums, codes);
+                   for (int64_t i = 0; i < rows; ++i) y[i * out + channel] = codes[i];
+                 });
+}
+
+constexpr int64_t kWideMagnitude = 32768;
+/// Returns the largest |x - x_zp|.
+int64_t magnitude_of(int32_t zero_point) {
+  return std::max(127 - zero_point, zero_point + 128);
+}
+
 void run_qconv2d16(const Call& call, Scratch& scratch) {
-  convolution<double, int16_t>(call, scratch, 0, wide_requantizer);
+  convolution<int16_t>(call, scratch, 0, kWideMagnitude, wide_requantizer);
 }
 void run_qlinear16(const Call& call, Scratch& scratch) {
-  linear<double, int16_t>(call, scratch, 0, wide_requantizer);
+  linear<int16_t>(call, scratch, 0, kWideMagnitude, wide_requantizer);
 }
 
 void run_lut16(const Call& call, Scratch&) {
@@ -199,23 +269,53 @@ void run_lut16(const Call& call, Scratch&) {
   for (size_t i = 0; i < x.size(); ++i) y[i] = numerics::interpolate(table, x[i]);
 }
 
+/// Scales 16-bit codes as a qadd16 scales its operands.
+class OperandScaler {
+ public:
+  OperandScaler(const Call& call, const ir::MultiplierKeys& keys, int32_t sign)
+      : requantizer_(attribute(call, keys.mult), attribute(call, keys.shift), false), sign_(sign) {}
+
+  [[nodiscard]] int32_t operator()(int16_t code) const {
+    return sign_ * requantizer_(code * (1 << 15));
+  }
+  /// Adds kRequantizeBlock scaled codes to `sums`.
+  void add_block(const int16_t* codes, int32_t* sums) const {
+    int32_t scaled[kRequantizeBlock];
+    for (int64_t i = 0; i < kRequantizeBlock; ++i) scaled[i] = codes[i] * (1 << 15);
+    requantizer_.run_block(scaled);
+    for (int64_t i = 0; i < kRequantizeBlock; ++i) {
+      sums[i] = numerics::wrap_add(sums[i], sign_ * scaled[i]);
+    }
+  }
+
+ private:
+  Requantizer requantizer_;
+  int32_t sign_;
+};
+
 void scaled_sum16(const Call& call, int32_t sign_of_b) {
-  const auto multiplier = [&](const ir::MultiplierKeys& keys) {
-    return std::pair(attribute(call, keys.mult), attribute(call, keys.shift));
-  };
-  const auto [a_mult, a_shift] = multiplier(ir::attr::a_multiplier);
-  const auto [b_mult, b_shift] = multiplier(ir::attr::b_multiplier);
-  const auto [y_mult, y_shift] = multiplier(ir::attr::y_multiplier);
-  const int32_t low = attribute(call, ir::attr::min);
-  const int32_t high = attribute(call, ir::attr::max);
-  const auto scaled = [](int32_t code, int32_t mult, int32_t shift) {
-    return numerics::requantize(code * (1 << 15), mult, shift);
-  };
-  broadcast<int16_t>(call, [&, am = a_mult, as = a_shift, bm = b_mult, bs = b_shift, ym = y_mult,
-                            ys = y_shift](int16_t a, int16_t b) {
-    const int32_t sum = numerics::wrap_add(scaled(a, am, as), sign_of_b * scaled(b, bm, bs));
-    return static_cast<int16_t>(numerics::clamp(numerics::requantize(sum, ym, ys), low, high));
-  });
+  const OperandScaler scaled_a(call, ir::attr::a_multiplier, 1);
+  const OperandScaler scaled_b(call, ir::attr::b_multiplier, sign_of_b);
+  const WideSumRequantizer to_code{
+      attribute(call, ir::attr::min), attribute(call, ir::attr::max),
+      Requantizer(attribute(call, ir::attr::y_multiplier.mult),
+                  attribute(call, ir::attr::y_multiplier.shift), false)};
+  if (call.shape(0) != call.shape(1)) {
+    return broadcast<int16_t>(call, [&](int16_t a, int16_t b) {
+      return to_code(numerics::wrap_add(scaled_a(a), scaled_b(b)));
+    });
+  }
+  const auto a = call.input<int16_t>(0);
+  const auto b = call.input<int16_t>(1);
+  int16_t* y = call.result<int16_t>().data();
+  size_t i = 0;
+  for (; i + kRequantizeBlock <= a.size(); i += kRequantizeBlock) {
+    int32_t sums[kRequantizeBlock] = {};
+    scaled_a.add_block(&a[i], sums);
+    scaled_b.add_block(&b[i], sums);
+    to_code.run_block(sums, y + i);
+  }
+  for (; i < a.size(); ++i) y[i] = to_code(numerics::wrap_add(scaled_a(a[i]), scaled_b(b[i])));
 }
 void run_qadd16(const Call& call, Scratch&) {
   scaled_sum16(call, 1);
@@ -224,21 +324,16 @@ void run_qsub16(const Call& call, Scratch&) {
   scaled_sum16(call, -1);
 }
 void run_qmul16(const Call& call, Scratch&) {
-  const int32_t mult = attribute(call, ir::attr::mult);
-  const int32_t shift = attribute(call, ir::attr::shift);
-  const int32_t low = attribute(call, ir::attr::min);
-  const int32_t high = attribute(call, ir::attr::max);
-  broadcast<int16_t>(call, [=](int16_t a, int16_t b) {
-    return static_cast<int16_t>(
-        numerics::clamp(numerics::requantize(a * b, mult, shift), low, high));
-  });
+  const WideSumRequantizer to_code{
+      attribute(call, ir::attr::min), attribute(call, ir::attr::max),
+      Requantizer(attribute(call, ir::attr::mult), attribute(call, ir::attr::shift), false)};
+  broadcast<int16_t>(call, [&](int16_t a, int16_t b) { return to_code(a * b); });
 }
 
 void run_qconv2d(const Call& call, Scratch& scratch) {
   if (eval::rounds_half_even(call)) return eval::eval_qconv2d(call);
   const int32_t x_zp = attribute(call, ir::attr::x_zp);
-  fits_float(call) ? convolution<float, int8_t>(call, scratch, x_zp, requantizer)
-                   : convolution<double, int8_t>(call, scratch, x_zp, requantizer);
+  convolution<int8_t>(call, scratch, x_zp, magnitude_of(x_zp), requantizer);
 }
 void run_qconv_transpose2d(const Call& call, Scratch& scratch) {
   transposed_fits_float(call) ? transposed<float>(call, scratch)
@@ -247,8 +342,7 @@ void run_qconv_transpose2d(const Call& call, Scratch& scratch) {
 void run_qlinear(const Call& call, Scratch& scratch) {
   if (eval::rounds_half_even(call)) return eval::eval_qlinear(call);
   const int32_t x_zp = attribute(call, ir::attr::x_zp);
-  fits_float(call) ? linear<float, int8_t>(call, scratch, x_zp, requantizer)
-                   : linear<double, int8_t>(call, scratch, x_zp, requantizer);
+  linear<int8_t>(call, scratch, x_zp, magnitude_of(x_zp), requantizer);
 }
 
 void scaled_sum(const Call& call, int32_t sign_of_b) {
@@ -311,13 +405,10 @@ void run_qmatmul(const Call& call, Scratch& scratch) {
   const bool known = call.output.dtype == ir::DType::kI8 && (rounding == 0 || rounding == 1);
   const int32_t* sums = known ? qmatmul_sums(call, scratch) : nullptr;
   if (sums == nullptr) return eval::eval_qmatmul(call);
-  const ChannelRequantizer to_code{0,
-                                   attribute(call, ir::attr::mult),
-                                   attribute(call, ir::attr::shift),
-                                   attribute(call, ir::attr::y_zp),
-                                   attribute(call, ir::attr::min),
-                                   attribute(call, ir::attr::max),
-                                   rounding == 1};
+  const ChannelRequantizer to_code{0, attribute(call, ir::attr::y_zp),
+                                   attribute(call, ir::attr::min), attribute(call, ir::attr::max),
+                                   Requantizer(attribute(call, ir::attr::mult),
+                                               attribute(call, ir::attr::shift), rounding == 1)};
   const auto y = call.result<int8_t>();
   for (size_t i = 0; i < y.size(); ++i) y[i] = to_code(sums[i]);
 }
@@ -335,10 +426,13 @@ void rescale(const Call& call) {
   const int32_t y_zp = attribute(call, ir::attr::y_zp);
   const int32_t mult = attribute(call, ir::attr::mult);
   const int32_t shift = attribute(call, ir::attr::shift);
+  const auto to_type = [=](int32_t scaled) {
+    return static_cast<To>(numerics::clamp(numerics::wrap_add(scaled, y_zp),
+                                           std::numeric_limits<To>::min(),
+                                           std::numeric_limits<To>::max()));
+  };
   const auto scaled = [=](int32_t code) {
-    const int32_t y = numerics::wrap_add(numerics::requantize(code - x_zp, mult, shift), y_zp);
-    return static_cast<To>(
-        numerics::clamp(y, std::numeric_limits<To>::min(), std::numeric_limits<To>::max()));
+    return to_type(numerics::requantize(code - x_zp, mult, shift));
   };
   const auto x = call.input<From>(0);
   To* y = call.result<To>().data();
@@ -349,7 +443,18 @@ void rescale(const Call& call) {
     }
     for (size_t i = 0; i < x.size(); ++i) y[i] = table[static_cast<size_t>(x[i] + 128)];
   } else {
-    for (size_t i = 0; i < x.size(); ++i) y[i] = scaled(x[i]);
+    const Requantizer requantizer(mult, shift, false);
+    size_t i = 0;
+    for (; i + kRequantizeBlock <= x.size(); i += kRequantizeBlock) {
+      int32_t block[kRequantizeBlock];
+      for (int64_t k = 0; k < kRequantizeBlock; ++k)
+        block[k] = x[i + static_cast<size_t>(k)] - x_zp;
+      requantizer.run_block(block);
+      for (int64_t k = 0; k < kRequantizeBlock; ++k) {
+        y[i + static_cast<size_t>(k)] = to_type(block[k]);
+      }
+    }
+    for (; i < x.size(); ++i) y[i] = scaled(x[i]);
   }
 }
 void run_rescale(const Call& call, Scratch&) {
@@ -361,15 +466,22 @@ void run_rescale(const Call& call, Scratch&) {
 
 /// Types and bounds that compiled graphs do not use are handled by the evaluator.
 void run_quantize(const Call& call, Scratch&) {
-  if (call.output.dtype != ir::DType::kI8 || call.get(ir::attr::min) != -128 ||
-      call.get(ir::attr::max) != 127) {
-    return eval::eval_quantize(call);
-  }
+  const auto has_bounds = [&](int64_t low, int64_t high) {
+    return call.get(ir::attr::min) == low && call.get(ir::attr::max) == high;
+  };
   const float inverse = 1.0F / static_cast<float>(call.op.get(ir::attr::scale));
   const int32_t zero_point = attribute(call, ir::attr::zero_point);
   const auto x = call.input<float>(0);
-  int8_t* y = call.result<int8_t>().data();
-  for (size_t i = 0; i < x.size(); ++i) y[i] = numerics::quantize_i8(x[i], inverse, zero_point);
+  if (call.output.dtype == ir::DType::kI8 && has_bounds(INT8_MIN, INT8_MAX)) {
+    int8_t* y = call.result<int8_t>().data();
+    for (size_t i = 0; i < x.size(); ++i) y[i] = numerics::quantize_i8(x[i], inverse, zero_point);
+  } else if (call.output.dtype == ir::DType::kI16 && zero_point == 0 &&
+             has_bounds(INT16_MIN, INT16_MAX)) {
+    int16_t* y = call.result<int16_t>().data();
+    for (size_t i = 0; i < x.size(); ++i) y[i] = numerics::quantize_i16(x[i], inverse);
+  } else {
+    eval::eval_quantize(call);
+  }
 }
 
 void run_dequantize(const Call& call, Scratch&) {

@@ -98,9 +98,21 @@ double joint_scale(const std::vector<double>& scales, const std::vector<Channel>
   return joint > 0 ? joint : 1.0;
 }
 
-Status set_multiplier(const WeightRequest& request, size_t channel, size_t entry,
-                      IntegerWeights& result) {
-  const double real = request.x.scale * result.scale[entry] / request.y.scale;
+/// The tensors of an IntegerWeights, until they are complete.
+struct Tensors {
+  ir::Tensor w, bias, mult, shift;
+
+  void move_to(IntegerWeights* result) {
+    result->w = std::make_shared<const ir::Tensor>(std::move(w));
+    result->bias = std::make_shared<const ir::Tensor>(std::move(bias));
+    result->mult = std::make_shared<const ir::Tensor>(std::move(mult));
+    result->shift = std::make_shared<const ir::Tensor>(std::move(shift));
+  }
+};
+
+Status set_multiplier(const WeightRequest& request, size_t channel, double scale, size_t entry,
+                      Tensors& result) {
+  const double real = request.x.scale * scale / request.y.scale;
   const auto multiplier = numerics::quantize_multiplier(real);
   const int32_t most = limits_of(request.x).shift;
   if (multiplier.shift > most) {
@@ -192,6 +204,7 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
   const size_t channels = static_cast<size_t>(w.shape[0]);
   const size_t terms = w.data<float>().size() / channels;
   IntegerWeights result;
+  Tensors tensors;
   result.bits = request.bits;
   const CodeRange range = code_range(request.bits);
   std::vector<Channel> all;
@@ -204,14 +217,14 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
   }
   if (!request.per_channel) result.scale = {joint_scale(result.scale, all)};
   const ir::Shape per_scale = {static_cast<int64_t>(result.scale.size())};
-  result.w = ir::zeros(ir::DType::kI8, w.shape);
-  result.bias = ir::zeros(bias_dtype(request), {w.shape[0]});
-  result.mult = ir::zeros(ir::DType::kI32, per_scale);
-  result.shift = ir::zeros(ir::DType::kI32, per_scale);
+  tensors.w = ir::zeros(ir::DType::kI8, w.shape);
+  tensors.bias = ir::zeros(bias_dtype(request), {w.shape[0]});
+  tensors.mult = ir::zeros(ir::DType::kI32, per_scale);
+  tensors.shift = ir::zeros(ir::DType::kI32, per_scale);
   for (size_t c = 0; c < channels; ++c) {
     const size_t entry = request.per_channel ? c : 0;
     const double scale = result.scale[entry];
-    const auto codes = result.w.data<int8_t>().subspan(c * terms, terms);
+    const auto codes = tensors.w.data<int8_t>().subspan(c * terms, terms);
     double bias = all[c].bias;
     if (request.adapted != nullptr) {
       std::ranges::copy(request.adapted->codes.data<int8_t>().subspan(c * terms, terms),
@@ -224,9 +237,10 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
     }
     if (request.bias != nullptr && !request.bias_error.empty()) bias -= request.bias_error[c];
     const double most = limits_of(request.x).accumulator;
-    set_bias(result.bias, c, std::clamp(bias / (request.x.scale * scale), -most, most));
-    THIMBLE_CHECK(set_multiplier(request, c, entry, result));
+    set_bias(tensors.bias, c, std::clamp(bias / (request.x.scale * scale), -most, most));
+    THIMBLE_CHECK(set_multiplier(request, c, scale, entry, tensors));
   }
+  tensors.move_to(&result);
   return result;
 }
 
@@ -234,18 +248,19 @@ Result<IntegerWeights> requantize_given_weights(const WeightRequest& request,
                                                 const QuantizedConstant& weights,
                                                 const QuantizedConstant* bias) {
   IntegerWeights result;
-  THIMBLE_TRY(result.w, symmetric_codes(weights));
-  const size_t channels = static_cast<size_t>(result.w.shape[0]);
-  const size_t terms = result.w.data<int8_t>().size() / channels;
+  Tensors tensors;
+  THIMBLE_TRY(tensors.w, symmetric_codes(weights));
+  const size_t channels = static_cast<size_t>(tensors.w.shape[0]);
+  const size_t terms = tensors.w.data<int8_t>().size() / channels;
   result.scale = weights.scale;
-  result.bias = ir::zeros(bias_dtype(request), {result.w.shape[0]});
+  tensors.bias = ir::zeros(bias_dtype(request), {tensors.w.shape[0]});
   std::vector<double> coarser(channels, 1.0);
   std::vector<double> biases(channels);
   for (size_t c = 0; c < channels; ++c) {
     const double scale = weights.scale[weights.scale.size() == 1 ? 0 : c];
     biases[c] = bias_code(request, bias, c, request.x.scale * scale);
     double reach = std::abs(biases[c]);
-    for (const int8_t code : result.w.data<int8_t>().subspan(c * terms, terms)) {
+    for (const int8_t code : tensors.w.data<int8_t>().subspan(c * terms, terms)) {
       reach += limits_of(request.x).activation * std::abs(code);
     }
     while (reach / coarser[c] > limits_of(request.x).accumulator) coarser[c] *= 2;
@@ -253,22 +268,23 @@ Result<IntegerWeights> requantize_given_weights(const WeightRequest& request,
   const double most = *std::max_element(coarser.begin(), coarser.end());
   if (most > 1) result.scale.resize(channels, weights.scale[0]);
   for (size_t c = 0; c < channels; ++c) {
-    set_bias(result.bias, c, biases[c] / coarser[c]);
+    set_bias(tensors.bias, c, biases[c] / coarser[c]);
     if (coarser[c] == 1) continue;
     result.scale[c] *= coarser[c];
-    for (int8_t& code : result.w.data<int8_t>().subspan(c * terms, terms)) {
+    for (int8_t& code : tensors.w.data<int8_t>().subspan(c * terms, terms)) {
       code = static_cast<int8_t>(std::nearbyint(code / coarser[c]));
     }
   }
   const ir::Shape per_scale = {static_cast<int64_t>(result.scale.size())};
-  result.mult = ir::zeros(ir::DType::kI32, per_scale);
-  result.shift = ir::zeros(ir::DType::kI32, per_scale);
+  tensors.mult = ir::zeros(ir::DType::kI32, per_scale);
+  tensors.shift = ir::zeros(ir::DType::kI32, per_scale);
   for (size_t entry = 0; entry < result.scale.size(); ++entry) {
-    THIMBLE_CHECK(set_multiplier(request, entry, entry, result));
+    THIMBLE_CHECK(set_multiplier(request, entry, result.scale[entry], entry, tensors));
   }
-  const bool fits = std::ranges::all_of(result.w.data<int8_t>(),
+  const bool fits = std::ranges::all_of(tensors.w.data<int8_t>(),
                                         [](int8_t code) { return code >= -8 && code <= 7; });
   if (request.bits == 4 && fits) result.bits = 4;
+  tensors.move_to(&result);
   return result;
 }
 

@@ -22,11 +22,11 @@ struct CodeRange {
 [[nodiscard]] CodeRange code_range(int bits);
 
 struct IntegerWeights {
-  ir::Tensor w;               // i8 in [-127, 127]; in [-8, 7] with 4 bits
+  ir::TensorPtr w;            // i8 in [-127, 127]; in [-8, 7] with 4 bits
   int bits = 8;               // 8, or 4
   std::vector<double> scale;  // exact in float32; one per output channel, or one
-  ir::Tensor bias;            // i32 at scale s_x * s_w; i64 for 16-bit activations
-  ir::Tensor mult, shift;     // i32, one per output channel, or one
+  ir::TensorPtr bias;         // i32 at scale s_x * s_w; i64 for 16-bit activations
+  ir::TensorPtr mult, shift;  // i32, one per output channel, or one
 };
 
 /// Rounded weights of one operator (adaptive_rounding.h).

@@ -10,7 +10,8 @@ namespace thimble::fuzz {
 namespace {
 
 Outcome read_npy(ByteView bytes) {
-  return formats::npy::parse_npy(bytes, "x.npy") ? Outcome::kAccepted : Outcome::kRejected;
+  return formats::npy::parse_npy(Bytes(bytes.begin(), bytes.end()), "x.npy") ? Outcome::kAccepted
+                                                                             : Outcome::kRejected;
 }
 
 Outcome read_npz(ByteView bytes) {

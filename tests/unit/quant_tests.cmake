@@ -30,6 +30,7 @@ thimble_test(quant_test
     ${CMAKE_CURRENT_LIST_DIR}/quant_engine_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_equalize_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_errors_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/quant_fast_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_histogram_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_masked_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_networks_test.cpp

@@ -199,6 +199,32 @@ TEST(QuantizeWide, AccuracyGoalWidensMinimalOperators) {
       << refused.error().message;
 }
 
+TEST(QuantizeWide, AccuracyGoalDoesNotDependOnThreads) {
+  int reached = 0;
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    const auto graph = passes::run_float_passes(random_network(seed, 30));
+    ASSERT_TRUE(graph.ok());
+    const auto data = random_calibration(*graph, seed, 16);
+    quant::QuantizeOptions options;
+    const auto narrow = quant::quantize(*graph, data, {}, options);
+    ASSERT_TRUE(narrow.ok());
+    options.goal = sqnr(narrow->report.output_sqnr_db[0] + 6);
+    std::vector<std::string> texts;
+    for (const int threads : {1, 8}) {
+      options.threads = threads;
+      const auto model = quant::quantize(*graph, data, {}, options);
+      texts.push_back(model.ok() ? ir::print(model->graph) : model.error().message);
+      if (!model.ok()) continue;
+      ++reached;
+      // Trials end early; the value of the report is that of all samples.
+      const auto& goal = *model->report.goal;
+      EXPECT_GE(goal.reached, goal.least) << "seed " << seed;
+    }
+    EXPECT_EQ(texts[0], texts[1]) << "seed " << seed;
+  }
+  EXPECT_GE(reached, 8);
+}
+
 TEST(QuantizeWide, NumberOfLabelsMustEqualNumberOfRows) {
   const ir::Graph graph = parsed(kThree);
   quant::QuantizeOptions options;

@@ -216,9 +216,9 @@ Result<NpzArrays> read_members(const zip::Archive& archive) {
       return bad_input("{}: {}: expected .npy members only", archive.name(), member.name);
     }
     array_name.remove_suffix(4);
-    THIMBLE_TRY(const Bytes bytes, archive.read(member.name));
+    THIMBLE_TRY(Bytes bytes, archive.read(member.name));
     THIMBLE_TRY(NpyArray array,
-                parse_npy(bytes, fmt::format("{}: {}", archive.name(), array_name)));
+                parse_npy(std::move(bytes), fmt::format("{}: {}", archive.name(), array_name)));
     arrays.emplace_back(array_name, std::move(array));
   }
   return arrays;
@@ -239,7 +239,8 @@ int64_t NpyArray::count() const {
   return count;
 }
 
-Result<NpyArray> parse_npy(ByteView bytes, std::string_view label) {
+Result<NpyArray> parse_npy(Bytes file, std::string_view label) {
+  const ByteView bytes = file;
   if (!as_text(bytes).starts_with(kMagic) || bytes.size() < 10) {
     return bad_input("{}: not an .npy file: the magic \\x93NUMPY is missing", label);
   }
@@ -271,14 +272,16 @@ Result<NpyArray> parse_npy(ByteView bytes, std::string_view label) {
   if (header.is_fortran_order && header.shape.size() > 1) {
     array.bytes = from_fortran_order(data, header);
   } else {
-    array.bytes.assign(data.begin(), data.end());
+    const auto header_end = static_cast<std::ptrdiff_t>(header_at + header_bytes);
+    file.erase(file.begin(), file.begin() + header_end);
+    array.bytes = std::move(file);
   }
   return array;
 }
 
 Result<NpyArray> read_npy(const std::filesystem::path& path) {
-  THIMBLE_TRY(const Bytes bytes, read_file(path));
-  return parse_npy(bytes, path.string());
+  THIMBLE_TRY(Bytes bytes, read_file(path));
+  return parse_npy(std::move(bytes), path.string());
 }
 
 Bytes format_npy(const NpyArray& array) {

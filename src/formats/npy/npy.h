@@ -43,7 +43,8 @@ struct NpyArray {
 };
 
 /// `label` names the bytes in messages: a file name, or `file: member`.
-[[nodiscard]] Result<NpyArray> parse_npy(ByteView bytes, std::string_view label);
+/// The bytes become those of the array: a copy would need the memory of the file again.
+[[nodiscard]] Result<NpyArray> parse_npy(Bytes bytes, std::string_view label);
 [[nodiscard]] Result<NpyArray> read_npy(const std::filesystem::path& path);
 
 [[nodiscard]] Bytes format_npy(const NpyArray& array);

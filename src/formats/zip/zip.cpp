@@ -201,7 +201,11 @@ Result<Bytes> inflated(Input& input, uint64_t offset, const Member& member) {
   // The buffer grows with the data: the declared size may be a hundred times too large. It has one
   // byte more than declared, which only a longer member fills.
   const uint64_t limit = member.size_bytes + 1;
-  Bytes bytes(static_cast<size_t>(std::min(limit, 4 * member.size_compressed_bytes + 1)));
+  // Reserved memory is not used before it is filled, and growing then copies nothing.
+  constexpr uint64_t kReservedMax = uint64_t{256} << 20;
+  Bytes bytes;
+  bytes.reserve(static_cast<size_t>(std::min(limit, kReservedMax)));
+  bytes.resize(static_cast<size_t>(std::min(limit, 4 * member.size_compressed_bytes + 1)));
   uint64_t done = 0;
   for (;;) {
     if (inflater->avail_in == 0 && left > 0) {

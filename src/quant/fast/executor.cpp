@@ -119,15 +119,42 @@ void FastExecutor::run(std::span<const ir::Tensor> inputs, const eval::OnResult&
   finish();
 }
 
-void FastExecutor::begin(std::span<const ir::Tensor> inputs) {
+/// Counts the uses of values by operators that are not skipped.
+void FastExecutor::choose_ops(KnownValues known) {
+  skipped_.clear();
+  uses_left_ = uses_total_;
+  if (known.empty()) return;
+  std::vector<bool> is_known(graph_.value_count(), false);
+  for (const auto& [id, tensor] : known) is_known[static_cast<size_t>(id)] = true;
+  std::fill(uses_left_.begin(), uses_left_.end(), 0);
+  for (const ir::ValueId id : graph_.results()) ++uses_left_[static_cast<size_t>(id)];
+  skipped_.assign(graph_.ops().size(), false);
+  for (size_t i = graph_.ops().size(); i-- > 0;) {
+    const ir::Op& op = graph_.ops()[i];
+    const size_t result = static_cast<size_t>(op.output);
+    skipped_[i] = is_known[result] || uses_left_[result] == 0;
+    if (skipped_[i]) continue;
+    for (const ir::ValueId id : op.inputs) {
+      if (id != ir::kNoValue) ++uses_left_[static_cast<size_t>(id)];
+    }
+  }
+}
+
+void FastExecutor::begin(std::span<const ir::Tensor> inputs, KnownValues known) {
   assert(inputs.size() == graph_.inputs().size());
   next_ = 0;
-  uses_left_ = uses_total_;
+  choose_ops(known);
   for (size_t i = 0; i < owned_.size(); ++i) {  // releases the outputs of the previous run
     if (owned_[i] == nullptr) continue;
     values_[i].reset();
     give_back(std::move(owned_[i]));
     owned_[i].reset();
+  }
+  for (const ir::ValueId id : known_) values_[static_cast<size_t>(id)].reset();
+  known_.clear();
+  for (const auto& [id, tensor] : known) {
+    values_[static_cast<size_t>(id)] = ir::TensorPtr(ir::TensorPtr(), tensor);
+    known_.push_back(id);
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     values_[static_cast<size_t>(graph_.inputs()[i])] = ir::TensorPtr(ir::TensorPtr(), &inputs[i]);
@@ -139,6 +166,7 @@ void FastExecutor::begin(std::span<const ir::Tensor> inputs) {
 }
 
 bool FastExecutor::step(const eval::OnResult& on_result) {
+  while (next_ < skipped_.size() && skipped_[next_]) ++next_;
   if (next_ == graph_.ops().size()) return false;
   const ir::Op& op = graph_.ops()[next_++];
   const Buffer result = make_result(op);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "eval/call.h"
@@ -52,7 +53,11 @@ class FastExecutor {
   void run(std::span<const ir::Tensor> inputs, const eval::OnResult& on_result);
   /// begin(), step() until it returns false, and finish() are a run in steps. `inputs` must remain
   /// until then. A step runs one operator, and returns false if there is none left.
-  void begin(std::span<const ir::Tensor> inputs);
+  void begin(std::span<const ir::Tensor> inputs) { begin(inputs, {}); }
+  /// As begin(), but the values `known` are not computed, nor what only they need. They must remain
+  /// until the run is finished.
+  using KnownValues = std::span<const std::pair<ir::ValueId, const ir::Tensor*>>;
+  void begin(std::span<const ir::Tensor> inputs, KnownValues known);
   bool step(const eval::OnResult& on_result);
   void finish();
   /// Resets the states to their initial content.
@@ -60,6 +65,12 @@ class FastExecutor {
   /// Returns the states that the next run will read, one tensor per state.
   [[nodiscard]] const eval::StateTensors& state() const { return state_; }
   /// Returns a value. Inside on_result, the operands of the current operator are available.
+  /// Returns a value, or null if it is not in memory.
+  [[nodiscard]] const ir::Tensor* held(ir::ValueId id) const {
+    return values_[static_cast<size_t>(id)].get();
+  }
+  /// Returns the index of the operator of the next step.
+  [[nodiscard]] size_t next() const { return next_; }
   [[nodiscard]] const ir::Tensor& value(ir::ValueId id) const {
     return *values_[static_cast<size_t>(id)];
   }
@@ -75,11 +86,14 @@ class FastExecutor {
   Buffer make_result(const ir::Op& op);
   void execute(const ir::Op& op, const Buffer& result);
   void release_operands(const ir::Op& op);
+  void choose_ops(KnownValues known);
 
   const ir::Graph& graph_;
   const KernelTable& kernels_;
   std::vector<int> uses_total_;
   std::vector<int> uses_left_;
+  std::vector<bool> skipped_;  // by operator: not computed in this run; empty: none
+  std::vector<ir::ValueId> known_;
   size_t next_ = 0;  // index of the operator of the next step
   std::vector<ir::TensorPtr> values_;
   std::vector<Buffer> owned_;  // the same tensors, if this engine allocated them

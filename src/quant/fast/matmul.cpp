@@ -1,12 +1,12 @@
 // Both products copy b first, so that the innermost loop reads consecutive elements: as panels of
-// double (panels.h), or as columns of int16 without zero point, one after the other. Compilers make
-// one instruction of 8 products and sums of pairs of int16 (pmaddwd).
+// double (panels.h), or as columns of int16 without zero point, one after the other (dot()).
 
 #include "quant/fast/matmul.h"
 
 #include <algorithm>
 #include <cstdint>
 
+#include "quant/fast/code_product.h"
 #include "quant/fast/panels.h"
 
 namespace thimble::quant {
@@ -63,9 +63,6 @@ void multiply(const Product& p, const double* a, const float* b, double scale, f
   }
 }
 
-constexpr int64_t kTermsMultiple =
-    16;  // columns have a multiple of this many terms; the others are 0
-
 /// Copies vectors of `depth` codes to vectors of `padded` terms without zero point.
 void widen(const int8_t* codes, int64_t vectors, int64_t vector_step, int64_t depth,
            int64_t term_step, int32_t zero_point, int64_t padded, int16_t* to) {
@@ -75,12 +72,6 @@ void widen(const int8_t* codes, int64_t vectors, int64_t vector_step, int64_t de
     }
     std::fill(to + depth, to + padded, int16_t{0});
   }
-}
-
-int32_t dot(const int16_t* a, const int16_t* b, int64_t terms) {
-  int32_t sum = 0;
-  for (int64_t k = 0; k < terms; ++k) sum += int32_t{a[k]} * int32_t{b[k]};
-  return sum;
 }
 
 }  // namespace
@@ -105,7 +96,7 @@ const int32_t* qmatmul_sums(const Call& call, Scratch& scratch) {
   if (p.depth > INT32_MAX / (255 * 255)) return nullptr;
   const auto a_zp = static_cast<int32_t>(call.get(ir::attr::a_zp));
   const auto b_zp = static_cast<int32_t>(call.get(ir::attr::b_zp));
-  const int64_t padded = (p.depth + kTermsMultiple - 1) / kTermsMultiple * kTermsMultiple;
+  const int64_t padded = (p.depth + kDotTerms - 1) / kDotTerms * kDotTerms;
   int16_t* a = scratch.get<int16_t>(0, static_cast<size_t>(p.rows * padded));
   int16_t* b = scratch.get<int16_t>(1, static_cast<size_t>(p.columns * padded));
   int32_t* sums = scratch.get<int32_t>(2, call.result<int8_t>().size());

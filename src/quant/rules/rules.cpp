@@ -75,8 +75,12 @@ ValueId RuleCall::constant(std::string_view role, ir::Tensor tensor,
 }
 ValueId RuleCall::named_constant(std::string name, ir::Tensor tensor,
                                  std::optional<ir::Quant> quant) {
-  return lowering_.to().add_constant(
-      std::move(name), std::make_shared<ir::Tensor>(std::move(tensor)), std::move(quant));
+  return named_constant(std::move(name), std::make_shared<const ir::Tensor>(std::move(tensor)),
+                        std::move(quant));
+}
+ValueId RuleCall::named_constant(std::string name, ir::TensorPtr tensor,
+                                 std::optional<ir::Quant> quant) {
+  return lowering_.to().add_constant(std::move(name), std::move(tensor), std::move(quant));
 }
 
 void RuleCall::set_clamp(ir::Attrs& attrs) const {

@@ -61,6 +61,8 @@ class RuleCall {
                        std::optional<ir::Quant> quant = {});
   ir::ValueId named_constant(std::string name, ir::Tensor tensor,
                              std::optional<ir::Quant> quant = {});
+  ir::ValueId named_constant(std::string name, ir::TensorPtr tensor,
+                             std::optional<ir::Quant> quant = {});
 
   /// Sets the attributes `min` and `max` to the quantized bounds of the merged clamps.
   void set_clamp(ir::Attrs& attrs) const;
