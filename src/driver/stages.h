@@ -99,8 +99,7 @@ struct Int4Selection {
 [[nodiscard]] Result<quant::QuantizedModel> quantize_model(
     const FloatModel& model, const Calibration& data, const CompileOptions& options,
     const Arithmetic& arithmetic, quant::JointCalibration* joint = nullptr,
-    const Int4Selection* int4 = nullptr,
-    const std::function<void(int64_t)>& keep_samples = {});
+    const Int4Selection* int4 = nullptr, const std::function<void(int64_t)>& keep_samples = {});
 /// Adds what a method of several observes to `joint`, before quantize_model() of any of them.
 [[nodiscard]] Status observe_model(const FloatModel& model, const Calibration& data,
                                    const CompileOptions& options, const Arithmetic& arithmetic,
