@@ -50,6 +50,11 @@ constexpr PteOpInfo pte_op_info(const char* id, uint16_t number, const char* nam
   return {id, name, arguments, {number, types, static_cast<uint8_t>(packing)}};
 }
 
+/// Returns the bits per weight; 0 for an operator without weights.
+constexpr int32_t weight_bits(const OperatorKey& key) {
+  return (key.types >> 4) * 4;
+}
+
 /// Returns the word of a key: packing, types and number, from the highest byte to the lowest.
 constexpr uint32_t word_of(const OperatorKey& key) {
   return static_cast<uint32_t>(key.packing) << 24 | static_cast<uint32_t>(key.types) << 16 |

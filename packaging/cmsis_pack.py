@@ -10,7 +10,7 @@ import pathlib
 import xml.sax.saxutils
 import zipfile
 
-# Of the source tree.
+# Folders of the source tree that contain device code.
 FOLDERS = ("LICENSE", "abi", "engines", "kernels", "numerics", "runtime")
 URL = "https://pypi.org/project/thimble-ml/"
 CATEGORIES = {".cpp": "sourceCpp", ".c": "sourceC", ".h": "header", ".hpp": "header", ".def": "other"}

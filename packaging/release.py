@@ -33,7 +33,7 @@ import tempfile
 import cmsis_pack
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# What zephyr/CMakeLists.txt and its samples read.
+# Folders that zephyr/CMakeLists.txt and its samples read.
 ZEPHYR = ("LICENSE", "LICENSES", "abi", "cmake", "engines", "examples/zephyr", "executorch", "kernels", "models/dscnn_kws",
           "models/hello_sin", "numerics", "runtime", "targets", "west.yml", "zephyr")
 

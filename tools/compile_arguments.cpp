@@ -140,6 +140,11 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   // the same network.
   options.narrow_softmax = arguments.emits("tflite");
   if (!arguments.accuracy.empty()) {
+    if (options.int4_flash) {
+      return bad_input(
+          "--weights auto cannot be used with --accuracy: the 16-bit operators of an accuracy goal "
+          "change the flash; use --weights int4, or --quant OP=int4");
+    }
     THIMBLE_TRY(options.goal, parse_goal(arguments.accuracy));
   }
   options.equalize = arguments.equalize;

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "ir/op_traits.h"
 #include "quant/simulate.h"
 
 namespace thimble::tools {
@@ -18,7 +19,7 @@ std::pair<double, double> code_limits(ir::DType dtype) {
 }
 
 bool is_norm(ir::OpKind kind) {
-  return ir::op_name(kind).find("norm") != std::string_view::npos;
+  return ir::category_of(kind) == ir::OpCategory::kNorm;
 }
 
 }  // namespace

@@ -25,7 +25,19 @@ struct Pair {
   emit::InstructionResult layer;
   std::string kernel;
   ir::Source source;
+  bool channels_last = false;  // the dimensions of `integer` are in the order N, H, W, C
 };
+
+const std::vector<int64_t> kToChannelsLast = {0, 2, 3, 1}, kFromChannelsLast = {0, 3, 1, 2};
+
+/// Returns true if `shape` has the dimensions of the image `real` in the order N, H, W, C.
+bool is_channels_last(const ir::Shape& shape, const ir::Shape& real) {
+  if (shape.size() != 4 || real.size() != 4) return false;
+  for (size_t i = 0; i < 4; ++i) {
+    if (shape[i] != real[static_cast<size_t>(kToChannelsLast[i])]) return false;
+  }
+  return true;
+}
 
 std::map<std::string, const ir::Op*> float_operators(const ir::Graph& graph) {
   std::map<std::string, const ir::Op*> by_name;
@@ -46,9 +58,13 @@ class LocalErrors {
  public:
   LocalErrors(const ir::Graph& graph, const std::vector<Pair>& pairs)
       : graph_(graph), producers_(graph.producers()) {
-    for (const Pair& pair : pairs) real_of_[pair.integer] = pair.real;
+    for (const Pair& pair : pairs) {
+      if (!pair.channels_last) real_of_[pair.integer] = pair.real;
+    }
     for (const Pair& pair : pairs) {
       errors_.emplace_back();
+      // Such a result is a concatenation or other movement, which has no error of its own.
+      if (pair.channels_last) continue;
       const int producer = producers_[ir::index_of(pair.integer)];
       if (producer < 0 || !has_one_scale(pair.integer)) continue;
       const ir::Op& op = graph.ops()[static_cast<size_t>(producer)];
@@ -132,11 +148,13 @@ std::vector<Pair> find_pairs(const ir::Graph& graph, const formats::pte::Program
     const auto found = operators.find(float_name(layers[i].name));
     if (found == operators.end() || layers[i].scale == 0) continue;
     const ir::ValueId real = found->second->output;
-    if (graph.type(real).shape != decompiled.graph.type(decompiled.results[i]).shape) continue;
+    const ir::Shape& shape = decompiled.graph.type(decompiled.results[i]).shape;
+    const bool channels_last = is_channels_last(shape, graph.type(real).shape);
+    if (graph.type(real).shape != shape && !channels_last) continue;
     const auto& call = std::get<formats::pte::KernelCall>(plan.chains[0].instructions[i]);
     const auto& op = plan.operators[static_cast<size_t>(call.op_index)];
     pairs.push_back({real, decompiled.results[i], layers[i], formats::pte::full_name(op),
-                     found->second->source});
+                     found->second->source, graph.type(real).shape != shape});
   }
   return pairs;
 }
@@ -187,8 +205,10 @@ Result<std::vector<LayerQuality>> layer_quality(const ir::Graph& float_graph, By
       const auto [first, last] = pairs_of.equal_range(op.output);
       for (auto at = first; at != last; ++at) {
         const Pair& pair = pairs[at->second];
+        const ir::Tensor ordered =
+            pair.channels_last ? ir::permuted(result, kFromChannelsLast) : result;
         sqnr[at->second].add(real.at(pair.real),
-                             to_real(result, pair.layer.scale, pair.layer.zero_point));
+                             to_real(ordered, pair.layer.scale, pair.layer.zero_point));
       }
     });
     if (decompiled.graph.states().empty()) local.add(pairs, real);

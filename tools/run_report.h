@@ -1,5 +1,5 @@
 #pragma once
-// What `thimble run` reports: the outputs, and with a profile instructions, cycles and times.
+// The report of `thimble run`: the outputs, and with a profile instructions, cycles and times.
 
 #include <string>
 #include <vector>

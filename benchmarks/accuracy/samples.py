@@ -1,8 +1,9 @@
-"""The networks of the comparison, and the samples of each seed.
+"""The calibration samples and the held-out samples of each seed.
 
 Seed 0: calibrate.npz and test.npz as they are. Other seeds draw as many calibration samples at random from both files; the
 samples of test.npz that are not drawn are held out, so no held-out sample is training data. The order of samples matters for a
-network with its state in buffers: seed 1 exchanges the files, seed 2 exchanges their first halves.
+network with its state in buffers (STATE_IN_BUFFERS): seed 1 exchanges the files, seed 2 exchanges their first halves, so the
+held-out samples of these seeds can be training data of the network. They are not calibration data.
 """
 
 from pathlib import Path

@@ -78,8 +78,8 @@ void run_mul(const Call& call) {
           [](float32x4_t a, float32x4_t b) { return vmulq_f32(a, b); });
 }
 
-/// As in the portable kernel, a NaN bound has no effect and a NaN element stays. Of a NaN, `ge` and
-/// `gt` are false.
+/// As in the portable kernel, a NaN bound has no effect and a NaN element stays. A comparison
+/// with a NaN is false.
 void run_clamp(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 3);

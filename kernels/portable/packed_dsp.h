@@ -1,8 +1,8 @@
 #pragma once
 // Results of DSP extension instructions, for the portable kernels of its packed forms.
 
-#include <cstdint>
 #include <string.h>
+#include <cstdint>
 
 #include "numerics/fixed_point.h"
 

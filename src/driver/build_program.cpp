@@ -80,7 +80,7 @@ void note_int8_storage(const engine::Lowered& lowered, CompileReport* report) {
     if (call.delegate >= 0 || call.ir_op < 0) continue;
     const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
     if (!ir::has_int4_weights(op)) continue;
-    if (abi::info(call.op).key.types >> 4 == 1) continue;  // bits per weight / 4
+    if (abi::weight_bits(abi::info(call.op).key) == 4) continue;
     report->notes.push_back(fmt::format(
         "{}: its weights of 4 bits are stored in 8 bits: no form with 4 bits supports its shape or "
         "multipliers",

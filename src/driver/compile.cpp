@@ -125,10 +125,8 @@ Status check_int4(const CompileOptions& options, const engine::Part& part) {
   if ((!options.int4_weights && !options.int4_flash) || has_int4(options, part)) return ok();
   const std::string_view option = options.int4_flash ? "--weights auto" : "--weights int4";
   if (!part.engines.empty()) {
-    return unsupported(
-        "{}: {} has no form of weights with 4 bits; use a target without "
-        "it, such as {}",
-        option, part.engines[0].name, part.cpu->name);
+    return unsupported("{}: {} has no weights of 4 bits; use a target without an NPU, such as {}",
+                       option, part.engines[0].name, part.cpu->name);
   }
   return unsupported("{} with --compat executorch: ExecuTorch has no kernels for it", option);
 }
@@ -665,10 +663,15 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
                                    nullptr, keep_samples));
   const std::optional<double> sqnr_db = lowest_sqnr_db(quantized.report);
   if (sqnr_db && *sqnr_db < kWarnSqnrDb && !options.goal && !quant::is_prequantized(model.graph)) {
-    // keep_samples() has released some.
+    // The quantization has released samples that it does not need any more.
     THIMBLE_TRY(data, read_calibration(model, options));
     THIMBLE_TRY(quantized.report.tried_options,
                 try_options({model, data, options, *part}, quantized));
+  }
+  std::vector<std::string> warnings = data.warnings;
+  if (!data.random) {
+    std::ranges::move(input_resolution_warnings(quantized.graph, data.samples),
+                      std::back_inserter(warnings));
   }
   data.samples.data.inputs.clear();
   release_float_constants(&model);
@@ -688,11 +691,6 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   THIMBLE_TRY(Compiled compiled,
               report_program(std::move(*program), model, quantized, part, options));
   CompileReport& report = compiled.report;
-  std::vector<std::string> warnings = data.warnings;
-  if (!data.random) {
-    std::ranges::move(input_resolution_warnings(quantized.graph, data.samples),
-                      std::back_inserter(warnings));
-  }
   report.warnings.insert(report.warnings.begin(), warnings.begin(), warnings.end());
   if (!refusal && !report.shortage.empty()) {
     refusal = Error{ErrorKind::kUnsupported, report.shortage, report.shortage_facts};

@@ -170,13 +170,14 @@ class FlashSearch {
     const auto largest = std::ranges::max_element(candidates_, {}, &Int4Candidate::weights);
     std::string text;
     if (largest != candidates_.end()) {
-      text = fmt::format("; the largest weights of 4 bits: {} B of {}",
+      text = fmt::format("; the largest weights, {} B in 4 bits: {}",
                          with_commas(largest->weights / 2), largest->source.where());
     }
     return unsupported(
         "{}: --weights auto:flash={}: {} B of flash are needed at least, with weights of 4 bits "
         "wherever they save flash; with int8 weights {} B{}",
-        model_.name, limit_, with_commas(smallest_), with_commas(choice_.int8_bytes), text);
+        model_.name, with_commas(limit_), with_commas(smallest_), with_commas(choice_.int8_bytes),
+        text);
   }
 
   const FloatModel& model_;

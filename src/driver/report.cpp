@@ -90,7 +90,7 @@ std::string width_lines(const quant::QuantReport& quant) {
 /// Returns lines on the choice of --weights auto.
 std::string int4_choice_lines(const quant::QuantReport& quant) {
   const quant::Int4Choice& choice = *quant.int4_choice;
-  std::string text = fmt::format("weights        {} B of flash allowed, {} B with int8 weights",
+  std::string text = fmt::format("flash          {} B allowed, {} B with int8 weights",
                                  with_commas(choice.limit_bytes), with_commas(choice.int8_bytes));
   if (choice.chosen.empty()) return text + '\n';
   text += fmt::format(", {} B with int4 in {} of {} operators", with_commas(choice.bytes),
@@ -101,8 +101,9 @@ std::string int4_choice_lines(const quant::QuantReport& quant) {
   }
   text += '\n';
   for (const quant::Int4Candidate& op : choice.chosen) {
-    text += fmt::format("  {:<14} {}   int4: saves {} B; {:.1f} dB if only these have 4 bits\n",
-                        op.source.where(), op.source.text, with_commas(op.weights / 2), op.sqnr_db);
+    text += fmt::format("  {:<14} {}   {}   int4: saves {} B; {:.1f} dB if it alone has 4 bits\n",
+                        op.source.where(), op.source.text, op.output, with_commas(op.weights / 2),
+                        op.sqnr_db);
   }
   return text;
 }

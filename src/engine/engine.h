@@ -40,6 +40,8 @@ struct Options {
   Dialect dialect = Dialect::kNative;
   bool owns_inputs = false;  // Lowered::owns_inputs
   Optimize optimize = Optimize::kSpeed;
+  /// With kSpeed: convolutions with groups become operators with faster kernels and more memory.
+  bool regularize_groups = true;
   /// With kSize: operators of the lowered graph whose call must use the smallest scratch.
   std::vector<int> min_scratch_ops{};
 };

@@ -474,6 +474,35 @@ class LoweringVariants {
   int64_t effort_ = 0;
 };
 
+/// Replaces `best` by a variant whose convolutions with groups have the general kernels, which need
+/// less memory, if it alone fits or takes fewer instructions. `ops`: number of operators of the
+/// untiled graph with regular groups. Returns the effort.
+Result<int64_t> try_general_groups(const ir::Graph& graph, const engine::Core& cpu,
+                                   const engine::Options& options, int64_t sram_bytes, size_t ops,
+                                   LoweringVariant* best) {
+  if (options.optimize != engine::Optimize::kSpeed || !options.regularize_groups) return 0;
+  engine::Options general = options;
+  general.regularize_groups = false;
+  LoweringVariants variants(graph, cpu, general);
+  THIMBLE_TRY(LoweringVariant other, variants.whole());
+  if (other.budgeted.lowered.graph.ops().size() == ops) return variants.effort();
+  if (other.budgeted.bytes > sram_bytes) {
+    THIMBLE_TRY(other, variants.within(sram_bytes, std::move(other)));
+  }
+  const auto fits = [&](const LoweringVariant& v) { return v.budgeted.bytes <= sram_bytes; };
+  const bool is_better = fits(other) == fits(*best)
+                             ? (fits(other) ? other.work.instructions < best->work.instructions
+                                            : other.budgeted.bytes < best->budgeted.bytes)
+                             : fits(other);
+  if (is_better) {
+    other.budgeted.notes.push_back(
+        "memory: convolutions with groups or a channel multiplier use slower kernels that need "
+        "less SRAM");
+    *best = std::move(other);
+  }
+  return variants.effort();
+}
+
 }  // namespace
 
 Result<BudgetedLowering> lower_within_budget(const ir::Graph& graph, const engine::Core& cpu,
@@ -491,10 +520,13 @@ Result<BudgetedLowering> lower_within_budget(const ir::Graph& graph, const engin
       best.budgeted.notes.push_back(fmt::format("size: {:+.1f} % instructions, an estimate", more));
     }
   }
+  int64_t effort = 0;
   if (searches && sram_bytes && best.budgeted.bytes > *sram_bytes) {
+    const size_t ops = best.budgeted.lowered.graph.ops().size();
     THIMBLE_TRY(best, variants.within(*sram_bytes, std::move(best)));
+    THIMBLE_TRY(effort, try_general_groups(graph, cpu, options, *sram_bytes, ops, &best));
   }
-  best.budgeted.effort = variants.effort();
+  best.budgeted.effort = variants.effort() + effort;
   return std::move(best.budgeted);
 }
 

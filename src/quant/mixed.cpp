@@ -330,6 +330,18 @@ Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wid
   report.narrow = search.value(search.measured(trial));
   report.reached = report.narrow;
   if (search.reached(report.narrow)) return report;
+  // Rounding the weights together costs no cycles.
+  Variant rounded = trial;
+  THIMBLE_TRY(const bool is_rounded, request.round(rounded));
+  if (is_rounded) {
+    const double value = search.value(search.measured(rounded));
+    if (search.reached(value)) {
+      report.reached = value;
+      report.rounded = true;
+      trial = std::move(rounded);
+      return report;
+    }
+  }
 
   const std::vector<bool> every(request.graph.ops().size(), true);
   THIMBLE_TRY(std::optional<Variant> all, request.attempt(every));

@@ -6,9 +6,11 @@
 // operators with the smallest losses are demoted one by one where the goal does not need them; the
 // number of these trials is limited. The result is deterministic.
 //
-// Most of the time are trials. The ranking computes only what follows the operator (trial_runs.h).
-// Other trials begin with the samples that lose most, and end when the goal cannot be reached any
-// more.
+// If 8 bits do not reach the goal, the weights are rounded together first, which costs no cycles.
+//
+// Trials take most of the time. The ranking computes only the operators after the changed one
+// (trial_runs.h). Other trials begin with the samples that lose most, and end when the goal cannot
+// be reached any more.
 
 #include <functional>
 #include <vector>
@@ -28,7 +30,8 @@ struct Variant {
 /// Lowers the graph. The argument is true for each operator that has 16 bits.
 using Attempt = std::function<Result<Variant>(const std::vector<bool>&)>;
 
-/// Rounds the weights together (adaptive_rounding.h). Returns false if that is not done or no gain.
+/// Rounds the weights together (adaptive_rounding.h). Returns false if the nearest codes are
+/// kept.
 using Round = std::function<Result<bool>(Variant&)>;
 
 struct GoalRequest {
@@ -37,7 +40,7 @@ struct GoalRequest {
   const AccuracyGoal& goal;
   int threads;
   const Attempt& attempt;
-  const Round& round;  // called if 16 bits for every operator do not reach the goal
+  const Round& round;
 };
 
 /// Adds operators to `wide_ops` until the goal is reached. `trial` belongs to `wide_ops` before and

@@ -624,6 +624,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   if (options.goal) {
     const Attempt attempt = [&](const std::vector<bool>& ops) { return quantizer.attempt(ops); };
     const Round round = [&](Variant& variant) -> Result<bool> {
+      report.rounding.reset();
       THIMBLE_CHECK(quantizer.simplify(variant, report));
       THIMBLE_CHECK(quantizer.adapt(variant, report));
       return report.rounding.has_value();
@@ -633,6 +634,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
                                         wide_ops, trial));
   }
   if (!report.goal || !report.goal->rounded) {
+    report.rounding.reset();
     THIMBLE_CHECK(quantizer.simplify(trial, report));
     if (options.int4_candidates) THIMBLE_CHECK(quantizer.rank_int4(trial, report));
     THIMBLE_CHECK(quantizer.adapt(trial, report));

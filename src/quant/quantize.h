@@ -181,7 +181,7 @@ struct GoalReport {
   Metric metric = Metric::kSqnr;
   double least = 0, narrow = 0, wide = 0, reached = 0;  // requested; int8; int16; final graph
   std::vector<WidthNote> promoted;
-  bool rounded = false;  // every operator has 16 bits, and the rounding of weights was needed
+  bool rounded = false;  // the goal was reached by rounding the weights together
 };
 
 /// One trial of tune.h.
@@ -237,7 +237,7 @@ struct QuantReport {
   std::optional<GoalReport> goal;
   /// Index into ops: the operator that adds the largest noise, relative to its result.
   std::optional<size_t> largest_loss;
-  std::optional<RoundingReport> rounding;         // if it increased the SQNR
+  std::optional<RoundingReport> rounding;         // if it was kept
   std::optional<ObserverChoice> observer_choice;  // if another observer is better
   std::vector<TriedOption> tried_options;
   std::vector<Trial> trials;  // trials of QuantizeOptions::tune, in execution order

@@ -19,9 +19,9 @@ using ir::ValueId;
 constexpr double kClipping = 4;
 constexpr double kFlat = 0.01;
 
-/// Returns the indices of the operators of a table, from its source to its result.
-void add_table_ops(const Graph& graph, const OpPlan& table, std::set<int>& ops) {
-  const auto producers = graph.producers();
+/// Adds the indices of the operators of a table, from its source to its result.
+void add_table_ops(const Graph& graph, const std::vector<int>& producers, const OpPlan& table,
+                   std::set<int>& ops) {
   std::vector<ValueId> open = {table.result};
   while (!open.empty()) {
     const ValueId id = open.back();
@@ -43,12 +43,13 @@ struct TableReaders {
 std::vector<TableReaders> table_readers(const Graph& graph, const Plan& plan) {
   std::vector<TableReaders> by_value(graph.value_count());
   std::vector<std::set<int>> covered(graph.value_count());
+  const std::vector<int> producers = graph.producers();
   for (const OpPlan& op : plan.ops) {
     if (op.role != Role::kTable) continue;
     TableReaders& readers = by_value[ir::index_of(op.table_source)];
     readers.source = op.table_source;
     readers.results.push_back(op.result);
-    add_table_ops(graph, op, covered[ir::index_of(op.table_source)]);
+    add_table_ops(graph, producers, op, covered[ir::index_of(op.table_source)]);
   }
   const passes::Uses uses(graph);
   std::erase_if(by_value, [&](const TableReaders& readers) {
@@ -119,7 +120,7 @@ class TableError {
   };
 
   void add(ElementFunction function, const Histogram& histogram) {
-    constexpr size_t kJoined = 16;  // bins of the histogram, fewer than a step
+    constexpr size_t kJoined = 16;  // bins of the histogram: less than one quantization step
     const double half = (whole_.high - whole_.low) / 255 / 2;
     Function added{std::move(function), {}, 0};
     double least = added.value(0), most = least;

@@ -7,6 +7,7 @@
 
 #include "driver/recipe.h"
 #include "driver/stages.h"
+#include "ir/print.h"
 #include "tests/folders.h"
 
 namespace thimble::driver {
@@ -58,6 +59,37 @@ TEST_P(Budget, no_larger_budget_is_refused) {
   // The sweep has both cases.
   EXPECT_GT(tiled, 3);
   EXPECT_GT(refused, 0);
+}
+
+TEST(BudgetOfGroups, GeneralKernelsNeedLessMemory) {
+  const auto graph = ir::parse(
+      "graph @forward {\n"
+      "  input %x: i8[1,16,24,24]\n"
+      "  const %w: i8[32,8,3,3] = 0x05...\n"
+      "  const %m: i32[1] = 0x00000040\n"
+      "  const %s: i32[1] = 0xf8ffffff\n"
+      "  %y = qconv2d(%x, %w, _, %m, %s) {stride=[1,1], padding=[1,1,1,1], dilation=[1,1], "
+      "groups=2, x_zp=3, y_zp=-3, min=-128, max=127}\n"
+      "  output %y\n"
+      "}\n",
+      "test.ir");
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  const auto part = engine::find_part("cortex-m55");
+  ASSERT_TRUE(part.ok());
+  const auto lowered = [&](std::optional<int64_t> sram_bytes) {
+    auto result = memory::lower_within_budget(*graph, *part->cpu, {}, sram_bytes);
+    EXPECT_TRUE(result.ok());
+    return std::move(*result);
+  };
+  const memory::BudgetedLowering fastest = lowered({});
+  const int64_t budget = fastest.bytes - 1;
+  const memory::BudgetedLowering small = lowered(budget);
+  EXPECT_LT(small.lowered.calls.size(), fastest.lowered.calls.size());
+  EXPECT_LE(small.bytes, budget);
+  ASSERT_EQ(small.notes.size(), 1U);
+  EXPECT_NE(small.notes[0].find("groups"), std::string::npos);
+  // Too small for both: the smaller one is reported.
+  EXPECT_LE(lowered(1).bytes, small.bytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(, Budget,

@@ -19,7 +19,7 @@ constexpr int64_t kSavedPerMac = 5;
 constexpr int64_t kCyclesPerByte = 4;
 constexpr int64_t kCyclesPerGroup = 4000;
 /// Each group adds about 600 bytes to the file.
-constexpr int64_t kGroupsMax = 16;
+constexpr int64_t kGroupsMax = 32;
 /// Channels of a block of the depthwise kernels of Helium and of the DSP extension.
 constexpr int64_t kBlockChannels = 4;
 
@@ -43,7 +43,7 @@ bool splits(const ir::Graph& graph, const Op& op) {
   return kSavedPerMac * ir::macs_of(graph, op) > kCyclesPerGroup * groups + kCyclesPerByte * bytes;
 }
 
-/// Returns the number of channels of which a depthwise convolution gets a multiple: 1 if the
+/// Returns the block of which the channels of a depthwise convolution become a multiple: 1 if the
 /// instruction set has no blocks, or if the copies take more cycles than the kernel saves.
 int64_t block_of(const ir::Graph& graph, const Op& op, abi::Isa isa) {
   if (isa != abi::Isa::kMve && isa != abi::Isa::kDsp) return 1;

@@ -29,7 +29,8 @@ Result<Lowered> lower(const ir::Graph& graph, const Core& core, const Options& o
       options.optimize != Optimize::kSize) {
     THIMBLE_TRY(legal, transpose_products(legal));
   }
-  if (options.dialect == Dialect::kNative && options.optimize == Optimize::kSpeed) {
+  if (options.dialect == Dialect::kNative && options.optimize == Optimize::kSpeed &&
+      options.regularize_groups) {
     THIMBLE_TRY(legal, regularize_groups(legal, core.isa));
   }
   THIMBLE_TRY(Lowered lowered, assign_layouts(legal, options.dialect));

@@ -24,7 +24,7 @@ constexpr Row kRows[] = {
 };
 
 bool stores_4_bits(const KernelCall& call) {
-  return abi::info(call.op).key.types >> 4 == 1;  // bits per weight / 4
+  return abi::weight_bits(abi::info(call.op).key) == 4;
 }
 
 }  // namespace

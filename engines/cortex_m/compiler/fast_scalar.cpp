@@ -60,8 +60,7 @@ int64_t activation_bytes(const ir::Graph& graph, const ir::Op& op) {
 bool may_use(const ir::Graph& graph, const ir::Op& op, int64_t scratch_bytes) {
   constexpr int64_t kPart = 12;
   const int64_t own = activation_bytes(graph, op);
-  return kPart * scratch_bytes <= own ||
-         std::ranges::any_of(graph.ops(), [&](const ir::Op& other) {
+  return kPart * scratch_bytes <= own || std::ranges::any_of(graph.ops(), [&](const ir::Op& other) {
            return activation_bytes(graph, other) >= own + scratch_bytes;
          });
 }
@@ -121,10 +120,9 @@ std::optional<KernelCall> conv2d(const ir::Graph& graph, const ir::Op& op, uint1
   if (!all_fit(all) || !std::all_of(all.begin(), all.end(), fits_pairs)) return {};
   KernelCall call;
   call.op = PteOp::thimble_conv2d_scalar;
-  call.arguments = {ValueRef{op.inputs[0]},
-                    packed_constant<abi::op_info::thimble_conv2d_scalar>(*geometry),
-                    pack_rows(all, op.get(ir::attr::y_zp), row),
-                    Scratch{scratch_rows(*geometry) * row}};
+  call.arguments = {
+      ValueRef{op.inputs[0]}, packed_constant<abi::op_info::thimble_conv2d_scalar>(*geometry),
+      pack_rows(all, op.get(ir::attr::y_zp), row), Scratch{scratch_rows(*geometry) * row}};
   return call;
 }
 

@@ -95,7 +95,7 @@ class Lowering {
   NpuOp op_of(NpuOpKind kind) const;
   void push(NpuOp op);
 
-  // Movement and elementwise operations (lower_element.cpp).
+  // Movement and elementwise operations (lower_elementwise.cpp).
   [[nodiscard]] std::optional<int32_t> one_constant(const View& view) const;
   /// Applies `op` to every element. The views have one shape; a and b may repeat elements.
   Status each(NpuOp op, const View& y, View a, const View* b = nullptr);

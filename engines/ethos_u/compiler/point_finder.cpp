@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/rounding.h"
 #include "engines/ethos_u/compiler/place.h"
 
 namespace thimble::engine::ethos_u {
@@ -96,8 +97,8 @@ int64_t PointFinder::feature_map_memory() {
 /// `gain` compared with `few` bytes; else `few`.
 int64_t PointFinder::with_gain(int64_t few, int64_t more, double gain) {
   const int64_t memory = options_.memory_bytes.value_or(kUnlimited);
-  few = std::min(memory, (few + 15) / 16 * 16);
-  more = std::min(memory, (more + 15) / 16 * 16);
+  few = std::min(memory, round_up(few, 16));
+  more = std::min(memory, round_up(more, 16));
   return least_cycles(more) * gain < least_cycles(few) ? more : few;
 }
 
@@ -225,11 +226,11 @@ std::vector<int64_t> PointFinder::budgets() {
   const int64_t most = std::min(options_.memory_bytes.value_or(kUnlimited),
                                 searches(kUnlimited).front()->whole() + all_weights() + 4096);
   std::vector<int64_t> all;
-  if (dedicated()) all.push_back((least + 15) / 16 * 16);
+  if (dedicated()) all.push_back(round_up(least, 16));
   double step = first;
   for (auto at = static_cast<double>(std::max<int64_t>(least, 64));
        at < static_cast<double>(most);) {
-    all.push_back((static_cast<int64_t>(at) + 15) / 16 * 16);
+    all.push_back(round_up(static_cast<int64_t>(at), 16));
     if (dedicated() && at < kSmallScratch) {
       at *= kSmallStep;
     } else {

@@ -37,8 +37,8 @@ class PointFinder {
 
   /// Returns the bytes that whole feature maps need without cascades. Memory for weights is added
   /// if that reduces the cost substantially: for those of an operation that would read them more
-  /// than once, and those of the operation after it. In fast scratch a small amount is always
-  /// added, because it hides the latency of the DRAM.
+  /// than once, and those of the operation after it. In fast scratch up to 2,560 bytes, at most an
+  /// eighth of the feature maps, are always added, because they hide the latency of the DRAM.
   [[nodiscard]] int64_t feature_map_memory();
 
  private:

@@ -359,7 +359,7 @@ std::string default_rule(const ScheduleOptions& options) {
     rule += " in the SRAM of the part";
   }
   if (options.mode != MemoryMode::kDedicatedSram) return rule;
-  return rule + ", 5 % if that saves much traffic of the DRAM";
+  return rule + ", or 5 % slower if that saves much traffic of the DRAM";
 }
 
 Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions& options,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/rounding.h"
 #include "quant/fast/code_panel.h"
 #include "quant/fast/convolution_layout.h"
 #include "quant/fast/pair_lanes.h"
@@ -12,10 +13,6 @@ namespace {
 
 constexpr int64_t kRows = 4;                // of weights at a time
 constexpr int64_t kTileBytes = 128 * 1024;  // of the panels of one tile
-
-int64_t padded(int64_t count, int64_t multiple) {
-  return (count + multiple - 1) / multiple * multiple;
-}
 
 /// Copies codes without zero point: a difference has at most 9 bits for int8, and int16 has the
 /// zero point 0.
@@ -57,7 +54,7 @@ class Tile {
   Tile(int64_t terms, int64_t positions, Scratch& scratch)
       : pairs_((terms + 1) / 2),
         positions_(std::clamp(kTileBytes / (2 * kPanelPositions * 2 * pairs_), int64_t{1},
-                              padded(positions, kPanelPositions) / kPanelPositions) *
+                              round_up(positions, kPanelPositions) / kPanelPositions) *
                    kPanelPositions) {
     panels_ = scratch.get<int16_t>(0, static_cast<size_t>((2 * pairs_ + 2) * positions_));
     rows_ = panels_ + 2 * pairs_ * positions_;
@@ -261,7 +258,7 @@ void convolve_codes(const Convolution& c, const Code* x, int32_t zero_point, con
 template <typename Code>
 void multiply_codes(const Code* x, int32_t zero_point, const int8_t* w, int64_t rows, int64_t in,
                     int64_t out, Scratch& scratch, const TakeSums& take) {
-  const int64_t terms = padded(in, kDotTerms);
+  const int64_t terms = round_up(in, kDotTerms);
   int16_t* const values = scratch.get<int16_t>(0, static_cast<size_t>(rows * terms));
   int16_t* const weights = scratch.get<int16_t>(1, static_cast<size_t>(terms));
   int32_t* const sums = scratch.get<int32_t>(2, static_cast<size_t>(rows));

@@ -17,9 +17,10 @@
 
 namespace thimble::quant {
 
-/// Returns the sum of products. Vectors that are padded to a multiple of kDotTerms need no rest of
-/// the loop, in which compilers multiply and add pairs with one instruction.
+/// Vectors that are padded to a multiple of this need no rest of the loop of dot(), in which
+/// compilers multiply and add pairs with one instruction.
 inline constexpr int64_t kDotTerms = 16;
+/// Returns the sum of products.
 [[nodiscard]] int32_t dot(const int16_t* a, const int16_t* b, int64_t terms);
 
 /// Returns true if no sum of products of a row of weights, [outputs][terms], with values of at most

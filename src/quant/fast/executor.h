@@ -64,13 +64,13 @@ class FastExecutor {
   void reset();
   /// Returns the states that the next run will read, one tensor per state.
   [[nodiscard]] const eval::StateTensors& state() const { return state_; }
-  /// Returns a value. Inside on_result, the operands of the current operator are available.
   /// Returns a value, or null if it is not in memory.
   [[nodiscard]] const ir::Tensor* held(ir::ValueId id) const {
     return values_[static_cast<size_t>(id)].get();
   }
   /// Returns the index of the operator of the next step.
   [[nodiscard]] size_t next() const { return next_; }
+  /// Returns a value. Inside on_result, the operands of the current operator are available.
   [[nodiscard]] const ir::Tensor& value(ir::ValueId id) const {
     return *values_[static_cast<size_t>(id)];
   }
