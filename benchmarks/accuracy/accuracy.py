@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the int8 accuracy of Thimble and of other tools on the same networks and data.
 
-usage: accuracy.py [--program build/thimble] [NAME ...] [--print | --check]
+usage: accuracy.py [--program build/thimble] [NAME ...] [--seed N] [--print | --check]
 
 Compiles every network for cortex-m55 with the samples of each seed (samples.py), runs the held-out samples on the host, and
 writes README.md and thimble.json in this folder; with --check it compares. The figures of the other tools are in peers.json,
@@ -101,6 +101,7 @@ def main():
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/thimble")
     parser.add_argument("--print", action="store_true")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--seed", type=int, help="measures only this one of samples.SEEDS")
     arguments = parser.parse_args()
     import labelled
     import samples
@@ -109,11 +110,11 @@ def main():
     ours = json.loads(ours_path.read_text()) if ours_path.exists() else {"networks": {}, "labelled": {}}
     if not arguments.print:
         names = arguments.names or COMMITTED
-        jobs = [(name, seed) for name in names for seed in samples.SEEDS]
+        jobs = [(name, seed) for name in names for seed in samples.SEEDS if arguments.seed in (None, seed)]
         with ThreadPoolExecutor(2) as pool:
             found = pool.map(lambda job: measure(arguments.program, *job, peers["networks"][job[0]][str(job[1])]), jobs)
             measured = dict(zip(jobs, found))
-        networks = {} if not arguments.names else ours["networks"]
+        networks = ours["networks"] if arguments.names or arguments.seed is not None else {}
         for (name, seed), entry in measured.items():
             networks.setdefault(name, {})[str(seed)] = entry
         counted = {name: labelled.measure(arguments.program, name, run) for name in labelled.NETWORKS if name in names}

@@ -317,6 +317,13 @@ std::string_view metric_name(Metric metric) {
   return "";
 }
 
+double goal_value(const GoalRequest& request, const Variant& variant) {
+  const QualityRequest all{request.samples.count(), request.threads};
+  const RealOutputs reference = float_outputs(request.graph, request.samples, all);
+  return Search(request, reference)
+      .value(integer_outputs(variant.lowered.graph, request.samples, all));
+}
+
 Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wide_ops,
                               Variant& trial) {
   const RealOutputs reference =

@@ -49,4 +49,7 @@ struct GoalRequest {
 [[nodiscard]] Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wide_ops,
                                             Variant& trial);
 
+/// Returns the metric of the goal for a variant, over all samples.
+[[nodiscard]] double goal_value(const GoalRequest& request, const Variant& variant);
+
 }  // namespace thimble::quant

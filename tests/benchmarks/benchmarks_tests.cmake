@@ -15,8 +15,8 @@ endif()
 if(TARGET thimble AND THIMBLE_PYTHON)  # Python_EXECUTABLE has NumPy
   add_test(NAME benchmarks_accuracy
            COMMAND ${Python_EXECUTABLE} ${CMAKE_SOURCE_DIR}/benchmarks/accuracy/accuracy.py
-                   --program $<TARGET_FILE:thimble> --check)
-  set_tests_properties(benchmarks_accuracy PROPERTIES LABELS e2e TIMEOUT 1800)
+                   --program $<TARGET_FILE:thimble> --seed 0 --check)
+  set_tests_properties(benchmarks_accuracy PROPERTIES LABELS e2e TIMEOUT 900)
 endif()
 if(TARGET firmware AND TARGET thimble AND QEMU_ARM AND THIMBLE_TORCH_PYTHON)
   add_test(NAME peers_benchmarks_lstm

@@ -237,6 +237,28 @@ class Compile(Cli):
         self.assertGreaterEqual(mixed["reached"], asked)
         self.assertTrue(mixed["promoted"])
 
+    def test_accuracy_goal_holds_for_the_written_file(self):
+        """The goal is tested after the weights were rounded, and a goal that int8 reaches needs no int16."""
+        tcn = SOURCE / "models/tcn"
+        compile_ = ["compile", tcn / "tcn.pt2", "--target", "cortex-m4", "--calibrate", tcn / "calibrate.npz", "-o", "t.pte"]
+        default = json.loads(self.thimble(*compile_, "--json")[0])
+        for asked in (default["sqnr_db"][0] - 0.5, default["sqnr_db"][0] + 0.3):
+            made = json.loads(self.thimble(*compile_, "--accuracy", f"sqnr>={asked}", "--json")[0])
+            self.assertGreaterEqual(made["accuracy"]["reached"], asked)
+            out, _ = self.thimble("compare", tcn / "tcn.pt2", "t.pte", "--data", tcn / "calibrate.npz", "--json")
+            self.assertGreaterEqual(json.loads(out)["sqnr_db"][0], asked - 1e-6)
+        compile_ += ["--accuracy", f"sqnr>={default['sqnr_db'][0] - 0.5}"]
+        self.assertEqual(json.loads(self.thimble(*compile_, "--json")[0])["accuracy"]["promoted"], [])
+
+    def test_input_with_a_wide_range(self):
+        values = [10 ** (-6 + 8 * (i * 37 % 1024) / 1024) for i in range(16 * 64)]
+        write_npy(self.path / "wide.npy", "<f4", (16, 1, 8, 8), struct.pack("<1024f", *values))
+        out, _ = self.thimble("compile", MODEL, *M55, "--calibrate", "wide.npy", "-o", "w.pte")
+        self.assertRegex(out, r"warning: x: \d+ % of the values other than 0 are smaller than half a step of int8")
+        self.assertIn("log(x + e)", out)
+        out, _ = self.thimble("compile", MODEL, *M55, *DATA, "-o", "w.pte")
+        self.assertNotIn("log(x + e)", out)
+
     def test_truncated_model(self):
         whole = MODEL.read_bytes()
         for kept in (0, 100, len(whole) // 2, len(whole) - 30):

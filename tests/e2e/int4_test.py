@@ -169,7 +169,7 @@ def check_quantized_by_pytorch(program, data, scratch):
 def check_refusals(program, models, scratch):
     """Targets without kernels refuse; operators without a form keep int8 and give a reason."""
     model = models / "dscnn_kws"
-    for target, options, words in (("corstone-300", ("--weights", "int4"), "no form of weights with 4 bits"),
+    for target, options, words in (("corstone-300", ("--weights", "int4"), "no weights of 4 bits"),
                                    ("cortex-m4", ("--weights", "int4", "--compat", "executorch"), "no kernels for it"),
                                    ("corstone-300", ("--quant", "*=int4"), "has no int4 kernel"),
                                    ("cortex-m4", ("--quant", "*pool*=int4"), "has no weights, so int4")):

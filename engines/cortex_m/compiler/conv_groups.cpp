@@ -191,13 +191,15 @@ class GroupRewriter {
 Result<ir::Graph> regularize_groups(const ir::Graph& graph, abi::Isa isa) {
   ir::Rewriter rewriter(graph);
   for (const Op& op : graph.ops()) {
-    if (op.kind == OpKind::qconv2d && splits(graph, op)) {
+    // The fast kernels compute one image.
+    const bool has_fast_kernels =
+        op.kind == OpKind::qconv2d && graph.type(op.inputs[0]).shape[0] == 1;
+    if (has_fast_kernels && splits(graph, op)) {
       THIMBLE_TRY(const ValueId y, GroupRewriter(op, &rewriter).split());
       rewriter.set(op.output, y);
       continue;
     }
-    if (op.kind == OpKind::qconv2d && is_depthwise(graph, op) &&
-        changes_depthwise(graph, op, isa)) {
+    if (has_fast_kernels && is_depthwise(graph, op) && changes_depthwise(graph, op, isa)) {
       THIMBLE_TRY(const ValueId y,
                   GroupRewriter(op, &rewriter).depthwise(block_of(graph, op, isa)));
       rewriter.set(op.output, y);
