@@ -303,33 +303,9 @@ std::vector<WidthNote> promoted_notes(const ir::Graph& graph, const Plan& plan,
   return notes;
 }
 
-}  // namespace
-
-std::string_view metric_name(Metric metric) {
-  switch (metric) {
-    case Metric::kSqnr:
-      return "sqnr";
-    case Metric::kTop1:
-      return "top1";
-    case Metric::kAgreement:
-      return "agreement";
-  }
-  return "";
-}
-
-double goal_value(const GoalRequest& request, const Variant& variant) {
-  const QualityRequest all{request.samples.count(), request.threads};
-  const RealOutputs reference = float_outputs(request.graph, request.samples, all);
-  return Search(request, reference)
-      .value(integer_outputs(variant.lowered.graph, request.samples, all));
-}
-
-Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wide_ops,
-                              Variant& trial) {
-  const RealOutputs reference =
-      float_outputs(request.graph, request.samples, {request.samples.count(), request.threads});
-  Search search(request, reference);
-  THIMBLE_CHECK(search.check_labels());
+/// As reach_goal(), but the weights are rounded only if the goal needs it.
+Result<GoalReport> promote(const GoalRequest& request, Search& search, std::vector<bool>& wide_ops,
+                           Variant& trial) {
   const AccuracyGoal& goal = request.goal;
   GoalReport report;
   report.metric = goal.metric;
@@ -404,6 +380,39 @@ Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wid
                                request.graph.ops()[each.op].source,
                                "int16: required by the accuracy goal"});
   }
+  return report;
+}
+
+}  // namespace
+
+std::string_view metric_name(Metric metric) {
+  switch (metric) {
+    case Metric::kSqnr:
+      return "sqnr";
+    case Metric::kTop1:
+      return "top1";
+    case Metric::kAgreement:
+      return "agreement";
+  }
+  return "";
+}
+
+Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wide_ops,
+                              Variant& trial) {
+  const RealOutputs reference =
+      float_outputs(request.graph, request.samples, {request.samples.count(), request.threads});
+  Search search(request, reference);
+  THIMBLE_CHECK(search.check_labels());
+  THIMBLE_TRY(GoalReport report, promote(request, search, wide_ops, trial));
+  if (report.rounded) return report;
+  // Rounding changes the outputs: it must not lose the goal again.
+  Variant rounded = trial;
+  THIMBLE_TRY(const bool is_rounded, request.round(rounded));
+  const double value = search.value(search.measured(rounded));
+  if (!search.reached(value)) return report;
+  report.reached = value;
+  report.rounded = is_rounded;
+  trial = std::move(rounded);
   return report;
 }
 

@@ -43,13 +43,10 @@ struct GoalRequest {
   const Round& round;
 };
 
-/// Adds operators to `wide_ops` until the goal is reached. `trial` belongs to `wide_ops` before and
-/// after. Returns a not-supported error with the best value if all operators together do not reach
-/// the goal, also with rounded weights.
+/// Adds operators to `wide_ops` until the goal is reached, and rounds the weights unless that loses
+/// the goal. `trial` belongs to `wide_ops` before and after. Returns a not-supported error with the
+/// best value if all operators together do not reach the goal, also with rounded weights.
 [[nodiscard]] Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wide_ops,
                                             Variant& trial);
-
-/// Returns the metric of the goal for a variant, over all samples.
-[[nodiscard]] double goal_value(const GoalRequest& request, const Variant& variant);
 
 }  // namespace thimble::quant

@@ -621,7 +621,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   if (options.goal && quantizer.samples() == nullptr) {
     return bad_input("--accuracy needs calibration data: --calibrate DATA.npz");
   }
-  const auto round = [&](Variant& variant) -> Result<bool> {
+  const Round round = [&](Variant& variant) -> Result<bool> {
     report.rounding.reset();
     THIMBLE_CHECK(quantizer.simplify(variant, report));
     if (options.int4_candidates) THIMBLE_CHECK(quantizer.rank_int4(variant, report));
@@ -632,22 +632,10 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
     THIMBLE_CHECK(round(trial));
   } else {
     const Attempt attempt = [&](const std::vector<bool>& ops) { return quantizer.attempt(ops); };
-    const Round try_round = round;
-    const GoalRequest request = {
-        float_graph, *quantizer.samples(), *options.goal, options.threads, attempt, try_round};
-    THIMBLE_TRY(report.goal, reach_goal(request, wide_ops, trial));
-    if (!report.goal->rounded) {
-      // Rounding changes the outputs: it must not lose the goal again.
-      Variant rounded = trial;
-      THIMBLE_CHECK(round(rounded));
-      const double value = goal_value(request, rounded);
-      if (value >= options.goal->least) {
-        report.goal->reached = value;
-        trial = std::move(rounded);
-      } else {
-        report.rounding.reset();
-      }
-    }
+    THIMBLE_TRY(report.goal, reach_goal({float_graph, *quantizer.samples(), *options.goal,
+                                         options.threads, attempt, round},
+                                        wide_ops, trial));
+    if (!report.goal->rounded) report.rounding.reset();
   }
   quantizer.decide(trial);
   quantizer.measure(trial, report);

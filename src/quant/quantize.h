@@ -181,7 +181,7 @@ struct GoalReport {
   Metric metric = Metric::kSqnr;
   double least = 0, narrow = 0, wide = 0, reached = 0;  // requested; int8; int16; final graph
   std::vector<WidthNote> promoted;
-  bool rounded = false;  // the goal was reached by rounding the weights together
+  bool rounded = false;  // the weights were rounded together
 };
 
 /// One trial of tune.h.
