@@ -53,8 +53,8 @@ class FlashSearch {
 
  private:
   Result<QuantizedModel> quantized(const Int4Selection& selection) const {
-    return quantize_model(model_, data_, options_, arithmetic_of(options_, *part_), nullptr,
-                          &selection);
+    return quantize_model(model_, data_, options_, arithmetic_of(options_, *part_),
+                          {.int4 = &selection});
   }
 
   Result<int64_t> flash_of(const QuantizedModel& quantized) const {

@@ -183,8 +183,9 @@ Status lower_methods(std::span<MethodBuild> builds, const std::shared_ptr<const 
                      const Arithmetic& arithmetic, quant::JointCalibration* joint) {
   StageFiles no_files({});
   for (MethodBuild& build : builds) {
-    THIMBLE_TRY(quant::QuantizedModel quantized,
-                quantize_model(*build.model, build.data, build.options, arithmetic, joint));
+    THIMBLE_TRY(
+        quant::QuantizedModel quantized,
+        quantize_model(*build.model, build.data, build.options, arithmetic, {.joint = joint}));
     quantized.graph.name = build.name;
     build.quantized = std::make_unique<quant::QuantizedModel>(std::move(quantized));
     THIMBLE_TRY(build.program, write_program(*build.model, *build.quantized, part, build.options,

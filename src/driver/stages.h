@@ -95,11 +95,17 @@ struct Int4Selection {
   bool rank = false;              // the report has the candidates
   std::set<std::string> results;  // names of results in the prepared graph
 };
-/// `int4` is required if options.int4_flash is set.
-[[nodiscard]] Result<quant::QuantizedModel> quantize_model(
-    const FloatModel& model, const Calibration& data, const CompileOptions& options,
-    const Arithmetic& arithmetic, quant::JointCalibration* joint = nullptr,
-    const Int4Selection* int4 = nullptr, const std::function<void(int64_t)>& keep_samples = {});
+/// Arguments of quantize_model() that few callers have.
+struct QuantizeExtras {
+  quant::JointCalibration* joint = nullptr;  // of the methods of one model, see observe_model()
+  const Int4Selection* int4 = nullptr;       // required if options.int4_flash is set
+  std::function<void(int64_t)> keep_samples = {};  // quant::QuantizeOptions::keep_samples
+};
+[[nodiscard]] Result<quant::QuantizedModel> quantize_model(const FloatModel& model,
+                                                           const Calibration& data,
+                                                           const CompileOptions& options,
+                                                           const Arithmetic& arithmetic,
+                                                           const QuantizeExtras& extras = {});
 /// Adds what a method of several observes to `joint`, before quantize_model() of any of them.
 [[nodiscard]] Status observe_model(const FloatModel& model, const Calibration& data,
                                    const CompileOptions& options, const Arithmetic& arithmetic,
