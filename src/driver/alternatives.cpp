@@ -16,7 +16,7 @@
 namespace thimble::driver {
 namespace {
 
-/// Compiling with --optimize size takes minutes for networks with more MACs.
+/// Networks with more MACs are not compiled with --optimize size, which compiles for many budgets.
 constexpr int64_t kOptimizeSizeMacsMax = 50'000'000;
 
 /// Sum of the part's memories; nothing if a size is not known.

@@ -2,8 +2,8 @@
 
 usage: limits_test.py SOURCE_DIR
 
-A row names a document, its words (each group is a number), and for each number a file with the words before it. Spaces stand for
-any white space.
+A row names a document, its words (each # is a number), and for each number a file, the words before it there, and its unit: a factor
+or a function. Spaces stand for any white space.
 """
 
 import pathlib
@@ -13,6 +13,19 @@ import sys
 SOURCE = pathlib.Path(sys.argv[1]).resolve()
 NUMBER = r"([\d'_,]*\d(?:\.\d+)?(?:e\d+)?)"
 MILLION, THOUSAND, PERCENT = 1e6, 1e3, 0.01
+SCHEDULE, POINTS = (f"engines/ethos_u/compiler/{name}.cpp" for name in ("schedule", "point_finder"))
+
+
+def more(percent):
+    """The factor of a quantity that is `percent` % more."""
+    return 1 + percent / 100
+
+
+def part(percent):
+    """The divisor of a part of `percent` %."""
+    return 100 / percent
+
+
 ROWS = (
     ("README.md", "an SQNR under # dB", (("src/driver/data.h", "kLowSqnrDb = #", 1),)),
     ("benchmarks/zoo/README.md", "more than # million, not run under QEMU",
@@ -26,6 +39,17 @@ ROWS = (
      (("tests/c_output/c_layouts_test.py", "CODE_BYTES_MAX = #", THOUSAND),
       ("tests/c_output/c_layouts_test.py", "INSTRUCTIONS_MAX = #", 1))),
     ("docs/cycles.md", "differs by more than # % from these calls", (("src/engine/engine.h", "kInaccuratePercent = #", 1),)),
+    ("docs/ethos-u.md", "costs at most # % more cycles than the reference schedule; a saving of less than # %",
+     ((SCHEDULE, "kSlowerMax = #", more), (SCHEDULE, "kSavingDivisor = #", part))),
+    ("docs/ethos-u.md", "the least SRAM within # times the cycles of the reference schedule; within # times in Dedicated_Sram",
+     ((SCHEDULE, "kSlowerMaxOfSize = #", 1), (SCHEDULE, "kSlowerMaxOfScratch = #", 1))),
+    ("docs/ethos-u.md", "If the program is then # times as fast, also the weights", ((POINTS, "kWeightGain = #", 1),)),
+    ("docs/ethos-u.md", "at most # bytes, is added for other weights. Weights are added if the program is then # times as fast",
+     ((POINTS, "kLeastScratch = #", 1), (POINTS, "kScratchGain = #", 1))),
+    ("docs/ethos-u.md", "within # % of the fewest cycles, or within # % if the cost is then less than # times as high",
+     ((SCHEDULE, "kSlowerMax = #", more), (SCHEDULE, "kSlowerForTraffic = #", more), (SCHEDULE, "kTrafficGain = #", 1))),
+    ("docs/ethos-u.md", "only if the cost increases by at most # %", ((SCHEDULE, "kSlowerToSaveScratch = #", more),)),
+    ("docs/ethos-u.md", "among those within # % of the fewest cycles. The selections", ((SCHEDULE, "kSlowerForTraffic = #", more),)),
     ("docs/formats/pte.md", "more than # times its size", (("src/formats/pte/read_tables.h", "left_(#", 1),)),
     ("docs/memory.md", "more than # million MACs is not compiled",
      (("src/driver/alternatives.cpp", "kOptimizeSizeMacsMax = #", MILLION),)),
@@ -86,7 +110,8 @@ def main():
         assert len(told) == len(sources), words
         for number, (path, before, unit) in zip(told, sources):
             true = numbers(path, before)[0]
-            if abs(number * unit - true) > 1e-9 * true:
+            told_value = unit(number) if callable(unit) else number * unit
+            if abs(told_value - true) > 1e-9 * true:
                 failures.append(f"{document}: {words!r}: {number:g}; {path}: {before!r}: {true:g}")
     print(f"{sum(len(sources) for _, _, sources in ROWS)} limits")
     if failures:

@@ -8,7 +8,8 @@
 //   no budget         the least SRAM of the schedules that are at most 2 % slower than the fastest
 //   Optimise::kSize   the same with a larger ratio
 // In Dedicated_Sram a cost is compared among the schedules that these rules allow: the cycles plus
-// the estimated traffic of the DRAM. A schedule may be 5 % slower than the fastest for its sake.
+// the estimated traffic of the DRAM. A schedule may be 5 % slower than the fastest if that reduces
+// the traffic.
 
 #include <string>
 
