@@ -45,6 +45,12 @@ def sqnr(reference: np.ndarray, got: np.ndarray) -> float:
     return float("inf") if noise == 0 else float(10 * np.log10(signal / noise)) if signal > 0 else float("nan")
 
 
+def variation(reference: np.ndarray) -> float:
+    """How much of the output differs between samples: the signal of sqnr() relative to all of the output, in dB."""
+    signal = np.square(reference - reference.mean(axis=0, keepdims=True)).sum(dtype=np.float64)
+    return float(10 * np.log10(signal / np.square(reference).sum(dtype=np.float64))) if signal > 0 else float("-inf")
+
+
 def first_samples(network: Network, folder: Path, count: int, file: Path) -> Path:
     data = np.load(folder / f"{network.key}.npz")
     np.savez(file, **{name: data[name][:count] for name in data.files})
@@ -105,6 +111,8 @@ def measure_result(network: Network, folder: Path, thimble: str) -> dict:
         eager = np.load(folder / f"{network.key}.eager.npz")["y"][:count]
         try:
             samples = first_samples(network, folder, count, Path(work) / "samples.npz")
+            row["variation"] = variation(eager)
+            row["warning"] = report.get("accuracy_warning")
             row["sqnr"] = sqnr(eager, outputs(thimble, pte, samples, "host").reshape(eager.shape))
             one = first_samples(network, folder, 1, Path(work) / "one.npz")
             first = outputs(thimble, model, one, "eval").reshape(eager[0].shape)

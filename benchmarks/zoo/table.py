@@ -11,6 +11,8 @@ from networks import ENGINES, NETWORKS, Network
 README = Path(__file__).resolve().parent / "README.md"
 COLUMNS = ["network", "compiled", "CPU s", "memory MB", "arena B", "import error", "SQNR dB", "PT2E dB", "equal", *ENGINES]
 LEFT = ("network", "compiled", "equal")
+EXPLAINED = ["network", "SQNR dB", "variation dB", "of all dB", "largest error added by", "best option", "SQNR dB with it"]
+LOW_DB = 5  # networks with a lower SQNR are explained
 REASONS = 6  # reasons per engine in the second table
 
 
@@ -160,6 +162,35 @@ def reasons(folder: Path) -> list[str]:
     return lines
 
 
+def explained_row(name: str, row: dict) -> list[str] | None:
+    """The cells of a network in the table of low SQNR; None if its SQNR is not low."""
+    value, warning = row.get("sqnr"), row.get("warning")
+    if value is None or not math.isfinite(value) or value >= LOW_DB:
+        return None
+    cells = [name, db(value), db(row["variation"]), db(value - row["variation"])]
+    if not warning:
+        return cells + ["", "", ""]
+    options = {each["option"]: each["sqnr_db"] for each in warning["tried"]}
+    best = max(options, key=options.get, default="")
+    short = best if best.count("--") < 2 else " ".join(best.split()[:2]) + f" and {best.count('--') - 1} more"
+    return cells + [f"`{warning['operator']}`", f"`{short}`" if best else "", db(options[best]) if best else ""]
+
+
+def explained(folder: Path) -> list[str]:
+    """The networks with a low SQNR, from the results of this folder and the earlier rows of others."""
+    block = README.read_text().partition("<!-- explained -->\n")[2].partition("<!-- end of explained -->\n")[0]
+    rows = {line.strip("| ").split(" | ")[0]: line for line in block.splitlines()}
+    lines = ["| " + " | ".join(EXPLAINED) + " |", "|---|--:|--:|--:|---|---|--:|"]
+    for network in NETWORKS:
+        result = read(folder, network, "result")
+        cells = explained_row(network.key, result) if result else None
+        if cells:
+            lines.append("| " + " | ".join(cells) + " |")
+        elif not result and network.key in rows:
+            lines.append(rows[network.key])
+    return lines
+
+
 def replaced(text: str, begin: str, end: str, lines: list[str]) -> str:
     before, found, rest = text.partition(f"<!-- {begin} -->\n")
     _, ended, after = rest.partition(f"<!-- {end} -->")
@@ -175,7 +206,8 @@ def table(folder: Path, bless: bool) -> None:
                "|" + "|".join("---" if column in LEFT else "--:" for column in COLUMNS) + "|"]
     results += ["| " + " | ".join(row) + " |" for row in rows if row is not None]
     if not bless:
-        print("\n".join(results), "", *reasons(folder), sep="\n")
+        print("\n".join(results), "", *explained(folder), "", *reasons(folder), sep="\n")
         return
     text = replaced(README.read_text(), "table", "end", results)
+    text = replaced(text, "explained", "end of explained", explained(folder))
     README.write_text(replaced(text, "reasons", "end of reasons", reasons(folder)))

@@ -31,6 +31,20 @@ def check_texts():
     expect(table.general("axon: net.py:31: qlinear: 48 rows of conv2d; one"), "qlinear: # rows of conv2d; one", "a reason")
 
 
+def check_explained(text, written):
+    """Every network below the limit has a row that explains it, with the same SQNR, and no other network has one."""
+    warning = {"operator": "aten.add.Tensor", "tried": [{"option": "--quant a=float --quant b=float", "sqnr_db": 7.26},
+                                                        {"option": "--activations int16", "sqnr_db": 4.0}]}
+    low = {"sqnr": 2.0, "variation": -30.0, "warning": warning}
+    expect(table.explained_row("x", low), ["x", "2.0", "-30.0", "32.0", "`aten.add.Tensor`", "`--quant a=float and 1 more`", "7.3"], "a row")
+    expect(table.explained_row("x", low | {"sqnr": 5.0}), None, "a network at the limit")
+    expect(f"## Networks below {table.LOW_DB} dB" in text, True, "the limit in the title")
+    block = text.partition("<!-- explained -->\n")[2].partition("<!-- end of explained -->")[0]
+    rows = [line.strip("| ").split(" | ") for line in block.splitlines()[2:]]
+    below = {key: row[SQNR] for key, row in written.items() if re.fullmatch(r"-?[\d.]+", row[SQNR]) and float(row[SQNR]) < table.LOW_DB}
+    expect({row[0]: row[1] for row in rows}, below, "explained networks")
+
+
 def check_float_table(text):
     """The sentences before the table of float32 are those of its rows; each row is within the bound and on no board differs."""
     rows = float_table.rows_of_readme()
@@ -60,6 +74,7 @@ def main():
     expect(sum(line.startswith("| ") for line in block.splitlines()), len(written) + 1, "lines of the table")
     expect(block.splitlines()[0], table.head([written.get(key) for key in order]), "sentences before the table")
     check_float_table(text)
+    check_explained(text, written)
     print(f"{len(written)} rows")
 
 
