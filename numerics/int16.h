@@ -13,16 +13,28 @@ inline constexpr int64_t kRequantize64SumMax = int64_t{1} << 47;
 inline constexpr int32_t kRequantize64ShiftMax = 14;
 inline constexpr int32_t kLut16Size = 513;
 
+/// The multiplier of requantize64(), in [0, 2^15).
+constexpr int32_t reduced_multiplier(int32_t mult) {
+  return mult < 0x7FFF0000 ? (mult + (1 << 15)) >> 16 : 0x7FFF;
+}
+
 /// Requantizes with single rounding and a 15-bit multiplier. |value| is below kRequantize64SumMax
 /// and shift is in [kShiftMin, 14]. The result saturates to 32 bits, which does not change the
 /// result of a later clamp to 16 bits.
 constexpr int32_t requantize64(int64_t value, int32_t mult, int32_t shift) {
-  const int64_t reduced = mult < 0x7FFF0000 ? (mult + (1 << 15)) >> 16 : 0x7FFF;
   const int32_t total = 15 - shift;
-  const int64_t result = (value * reduced + (int64_t{1} << (total - 1))) >> total;
+  const int64_t result = (value * reduced_multiplier(mult) + (int64_t{1} << (total - 1))) >> total;
   return result > INT32_MAX   ? INT32_MAX
          : result < INT32_MIN ? INT32_MIN
                               : static_cast<int32_t>(result);
+}
+
+/// requantize64() of a 32-bit value, for most shifts by the high half of one product: with t = 15 -
+/// shift >= 17, floor((v m + 2^(t-1)) / 2^t) = floor((floor(v m / 2^16) + 2^(t-17)) / 2^(t-16)).
+constexpr int32_t requantize64_narrow(int32_t value, int32_t mult, int32_t shift) {
+  if (shift > -2) return requantize64(value, mult, shift);
+  const int64_t product = int64_t{value} * (reduced_multiplier(mult) * (1 << 16));
+  return ((static_cast<int32_t>(product >> 32) >> (-2 - shift)) + 1) >> 1;
 }
 
 /// Quantizes a float to int16 with zero point 0 as in docs/numerics.md, "Graph edges".

@@ -32,11 +32,29 @@ struct Requant16 {
   int32_t mult_step = 0, shift_step = 0;
   int32_t min = 0, max = 0;
 
+  /// Returns true if the sum of `terms` products and a bias has 32 bits, for every channel.
+  bool is_narrow(int32_t channels, int64_t terms) const {
+    const int64_t most = INT32_MAX - terms * 32768 * 128;
+    for (int32_t i = 0; bias != nullptr && i < channels; ++i) {
+      if (bias[i] > most || bias[i] < -most) return false;
+    }
+    return most >= 0;
+  }
+  int32_t narrow_start(int32_t channel) const { return static_cast<int32_t>(start(channel)); }
   int64_t start(int32_t channel) const { return bias == nullptr ? 0 : bias[channel]; }
+  /// Returns the result of a sum that includes the bias.
   int16_t finish(int64_t sum, int32_t channel) const {
-    const int32_t scaled =
-        numerics::requantize64(sum, mult[channel * mult_step], shift[channel * shift_step]);
-    return static_cast<int16_t>(numerics::clamp(scaled, min, max));
+    const auto low = static_cast<int32_t>(sum);
+    if (low == sum) return finish_narrow(low, channel);
+    return clamped(
+        numerics::requantize64(sum, mult[channel * mult_step], shift[channel * shift_step]));
+  }
+  int16_t finish_narrow(int32_t sum, int32_t channel) const {
+    return clamped(
+        numerics::requantize64_narrow(sum, mult[channel * mult_step], shift[channel * shift_step]));
+  }
+  int16_t clamped(int32_t code) const {
+    return static_cast<int16_t>(numerics::clamp(code, min, max));
   }
 };
 
@@ -45,21 +63,5 @@ Status check_requant16(const Tensor& bias, const Tensor& mult, const Tensor& shi
                        int32_t channels, int64_t terms);
 Requant16 bind_wide_requant(const Tensor& bias, const Tensor& mult, const Tensor& shift,
                             int32_t min, int32_t max);
-
-/// Returns the sum of x * w. Pieces of the row are summed in 32 bits without overflow.
-inline int64_t dot16(const int16_t* x, const int8_t* w, int32_t length) {
-  constexpr int32_t kPiece = 256;  // 256 * 2^15 * 2^7 = 2^30
-  int64_t total = 0;
-  while (length > 0) {
-    const int32_t piece = length < kPiece ? length : kPiece;
-    int32_t sum = 0;
-    for (int32_t i = 0; i < piece; ++i) sum += x[i] * w[i];
-    total += sum;
-    x += piece;
-    w += piece;
-    length -= piece;
-  }
-  return total;
-}
 
 }  // namespace thimble::kernels

@@ -8,17 +8,8 @@
 
 #include <string.h>
 
+#include "kernels/dsp/dot_row.h"
 #include "kernels/portable/dot.h"
-
-// clang-format off
-// Adds four products of a row to its sum; %[even] and %[odd] hold x.
-#define THIMBLE_DOT(weights, sum) \
-  "ldr %[codes], " weights "\n" \
-  "sxtb16 %[pair], %[codes]\n" \
-  "smlad " sum ", %[even], %[pair], " sum "\n" \
-  "sxtb16 %[pair], %[codes], ror #8\n" \
-  "smlad " sum ", %[odd], %[pair], " sum "\n"
-// clang-format on
 
 namespace thimble::kernels {
 namespace {

@@ -10,6 +10,7 @@
 #include "kernels/args/requant16.h"
 #include "kernels/args/window.h"
 #include "kernels/define_kernel.h"
+#include "kernels/portable/dot16.h"
 
 namespace thimble::kernels {
 namespace {
@@ -23,6 +24,7 @@ struct Conv16 {
   int32_t batch, in_c, out_c, groups;
   WindowAxis axis[2];  // height, width
   Requant16 requant;
+  bool is_narrow;  // sums with their biases have 32 bits
 };
 
 Conv16 bind(const Call& call) {
@@ -80,49 +82,118 @@ Status check(const Call& call) {
   return Status::kOk;
 }
 
-/// The state of one output position that all its channels share.
-struct OutputPosition {
-  const int16_t* image;
-  int32_t y_origin, x_origin;
-  Taps ty, tx;
+/// The window of one output position. If neighboring pixels of a row are no neighbors in memory, or
+/// only a group of their channels is read, a row has several pieces.
+struct Window {
+  Rows16 first;  // the first piece of each row, for the first group
+  int32_t pieces, x_piece, w_piece;
 };
 
-int64_t sum(const Conv16& conv, const OutputPosition& place, int32_t channel) {
+Window window_at(const Conv16& conv, const int16_t* image, int32_t oy, int32_t ox) {
   const WindowAxis& down = conv.axis[0];
   const WindowAxis& across = conv.axis[1];
   const int32_t depth = conv.in_c / conv.groups;
-  const int32_t first_c = channel / (conv.out_c / conv.groups) * depth;
-  const int8_t* w = conv.w + channel * down.kernel * across.kernel * depth;
-  int64_t total = conv.requant.start(channel);
-  for (int32_t ky = place.ty.first; ky < place.ty.last; ++ky) {
-    const int32_t row = (place.y_origin + ky * down.dilation) * across.in;
-    for (int32_t kx = place.tx.first; kx < place.tx.last; ++kx) {
-      const int32_t pixel = row + place.x_origin + kx * across.dilation;
-      total += dot16(place.image + pixel * conv.in_c + first_c,
-                     w + (ky * across.kernel + kx) * depth, depth);
+  const int32_t y_origin = down.origin(oy), x_origin = across.origin(ox);
+  const Taps ty = down.inside(y_origin), tx = across.inside(x_origin);
+  const int32_t taps = tx.last - tx.first;
+  const int32_t pixel =
+      (y_origin + ty.first * down.dilation) * across.in + x_origin + tx.first * across.dilation;
+  const bool whole_rows = conv.groups == 1 && across.dilation == 1;
+  Window window = {};
+  window.first.x = image + pixel * conv.in_c;
+  window.first.w = conv.w + (ty.first * across.kernel + tx.first) * depth;
+  window.first.filter = down.kernel * across.kernel * depth;
+  window.first.rows = taps > 0 ? ty.last - ty.first : 0;
+  window.first.x_row = down.dilation * across.in * conv.in_c;
+  window.first.w_row = across.kernel * depth;
+  window.first.length = whole_rows ? taps * depth : depth;
+  window.pieces = whole_rows ? 1 : taps;
+  window.x_piece = across.dilation * conv.in_c;
+  window.w_piece = depth;
+  return window;
+}
+
+/// Computes `kCount` neighboring channels of one group.
+template <int32_t kCount>
+[[gnu::noinline]] void channels(const Conv16& conv, const Window& window, int32_t channel,
+                                int16_t* y) {
+  Rows16 rows = window.first;
+  int64_t total[kCount];
+  for (int32_t k = 0; k < kCount; ++k) total[k] = conv.requant.start(channel + k);
+  for (int32_t piece = window.pieces; piece > 0; --piece) {
+    accumulate16(rows, total);
+    rows.x += window.x_piece;
+    rows.w += window.w_piece;
+  }
+  for (int32_t k = 0; k < kCount; ++k) y[k] = conv.requant.finish(total[k], channel + k);
+}
+
+void all_channels(const Conv16& conv, Window window, int16_t* y) {
+  const int32_t group = conv.out_c / conv.groups;
+  const int32_t filter = window.first.filter;
+  const bool is_narrow = conv.is_narrow && window.pieces == 1;
+  int32_t o = 0;
+  for (int32_t left = conv.groups; left > 0; --left) {
+    const int32_t end = o + group;
+    if (is_narrow) {
+      const int32_t blocks = group / 4;
+      multiply16_narrow(window.first, conv.requant, o, blocks, y + o);
+      window.first.w += 4 * blocks * filter;
+      o += 4 * blocks;
+    }
+    for (; o + 4 <= end; o += 4, window.first.w += 4 * filter) channels<4>(conv, window, o, y + o);
+    for (; o < end; ++o, window.first.w += filter) channels<1>(conv, window, o, y + o);
+    window.first.x += conv.in_c / conv.groups;
+  }
+}
+
+bool is_depthwise(const Conv16& conv) {
+  return conv.groups == conv.in_c && conv.out_c == conv.in_c &&
+         int64_t{conv.axis[0].kernel} * conv.axis[1].kernel <= kTerms16Max;
+}
+
+[[gnu::noinline]] void depthwise_channels(const Conv16& conv, const Window& window, int16_t* y) {
+  const Rows16& first = window.first;
+  DepthwiseRows16 rows = {first.x,     first.w,     first.filter,  first.rows,
+                          first.x_row, first.w_row, window.pieces, window.x_piece};
+  for (int32_t o = 0; o < conv.out_c; o += kDepthwise16Channels) {
+    const int32_t rest = conv.out_c - o;
+    const int32_t count = rest < kDepthwise16Channels ? rest : kDepthwise16Channels;
+    int32_t sums[kDepthwise16Channels];
+    multiply_depthwise16(rows, count, sums);
+    rows.x += count;
+    rows.w += count * rows.filter;
+    int32_t k = 0;
+    for (; conv.is_narrow && k + 4 <= count; k += 4) {
+      finish16_narrow(conv.requant, sums + k, o + k, y + o + k);
+    }
+    for (; k < count; ++k) {
+      y[o + k] = conv.requant.finish(conv.requant.start(o + k) + sums[k], o + k);
     }
   }
-  return total;
 }
 
 void run(const Call& call) {
-  const Conv16 conv = bind(call);
+  Conv16 conv = bind(call);
+  const int64_t depth = conv.in_c / conv.groups;
+  conv.is_narrow =
+      conv.requant.is_narrow(conv.out_c, conv.axis[0].kernel * conv.axis[1].kernel * depth);
+  const bool depthwise = is_depthwise(conv);
   int16_t* y = conv.y;
-  OutputPosition place = {};
-  place.image = conv.x;
+  const int16_t* image = conv.x;
   for (int32_t n = 0; n < conv.batch; ++n) {
     for (int32_t oy = 0; oy < conv.axis[0].out; ++oy) {
-      place.y_origin = conv.axis[0].origin(oy);
-      place.ty = conv.axis[0].inside(place.y_origin);
       for (int32_t ox = 0; ox < conv.axis[1].out; ++ox) {
-        place.x_origin = conv.axis[1].origin(ox);
-        place.tx = conv.axis[1].inside(place.x_origin);
-        for (int32_t o = 0; o < conv.out_c; ++o) {
-          *y++ = conv.requant.finish(sum(conv, place, o), o);
+        const Window window = window_at(conv, image, oy, ox);
+        if (depthwise) {
+          depthwise_channels(conv, window, y);
+        } else {
+          all_channels(conv, window, y);
         }
+        y += conv.out_c;
       }
     }
-    place.image += conv.axis[0].in * conv.axis[1].in * conv.in_c;
+    image += conv.axis[0].in * conv.axis[1].in * conv.in_c;
   }
 }
 

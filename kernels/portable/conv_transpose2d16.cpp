@@ -10,6 +10,7 @@
 #include "kernels/args/params.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
+#include "kernels/portable/dot16.h"
 
 namespace thimble::kernels {
 namespace {
@@ -57,17 +58,18 @@ int64_t sum(const Transposed16& conv, const int16_t* image, const ContributingIn
   const int32_t first = channel / group_o * group_i;
   const int32_t filter = vertical.kernel * horizontal.kernel * conv.in_c;
   const int8_t* const w = conv.w + channel % group_o * filter + first;
-  int64_t total = conv.requant.start(channel);
+  int64_t total[1] = {conv.requant.start(channel)};
   for (int32_t row = 0; row < down.count; ++row) {
     const int32_t w_row = (down.tap + row * vertical.step) * horizontal.kernel + across.tap;
     const int32_t x_row = (down.input - row * vertical.back) * horizontal.in + across.input;
     for (int32_t column = 0; column < across.count; ++column) {
       const int32_t pixel = x_row - column * horizontal.back;
       const int32_t tap = w_row + column * horizontal.step;
-      total += dot16(image + pixel * conv.in_c + first, w + tap * conv.in_c, group_i);
+      accumulate16({image + pixel * conv.in_c + first, w + tap * conv.in_c, 0, 1, 0, 0, group_i},
+                   total);
     }
   }
-  return total;
+  return total[0];
 }
 
 void run(const Call& call) {

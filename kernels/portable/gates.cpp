@@ -1,6 +1,7 @@
 #include "kernels/portable/gates.h"
 
 #include "kernels/portable/dot.h"
+#include "kernels/portable/dot16.h"
 #include "kernels/portable/finish_row.h"
 
 namespace thimble::kernels {
@@ -20,6 +21,18 @@ void rows(const Recurrent& layer, const int8_t* x, int32_t row, int32_t split) {
   }
 }
 
+template <int32_t kCount>
+void rows16(const Recurrent& layer, const int16_t* x, int32_t row, int32_t split) {
+  int64_t of_x[kCount] = {};
+  int64_t of_h[kCount] = {};
+  accumulate16({x, layer.row_ih(row), layer.inputs, 1, 0, 0, layer.inputs}, of_x);
+  accumulate16({layer.state<int16_t>(), layer.row_hh(row), layer.hidden, 1, 0, 0, layer.hidden},
+               of_h);
+  for (int32_t k = 0; k < kCount; ++k) {
+    finish_row<int32_t>(layer, row + k, of_x[k], of_h[k], split);
+  }
+}
+
 }  // namespace
 
 void compute_gates(const Recurrent& layer, const int8_t* x, int32_t split) {
@@ -29,11 +42,9 @@ void compute_gates(const Recurrent& layer, const int8_t* x, int32_t split) {
 }
 
 void compute_gates(const Recurrent& layer, const int16_t* x, int32_t split) {
-  for (int32_t row = 0; row < layer.rows; ++row) {
-    const int64_t of_x = dot16(x, layer.row_ih(row), layer.inputs);
-    const int64_t of_h = dot16(layer.state<int16_t>(), layer.row_hh(row), layer.hidden);
-    finish_row<int32_t>(layer, row, of_x, of_h, split);
-  }
+  int32_t row = 0;
+  for (; row + 4 <= layer.rows; row += 4) rows16<4>(layer, x, row, split);
+  for (; row < layer.rows; ++row) rows16<1>(layer, x, row, split);
 }
 
 }  // namespace thimble::kernels

@@ -8,6 +8,7 @@
 #include "kernels/args/params.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
+#include "kernels/portable/dot16.h"
 
 namespace thimble::kernels {
 namespace {
@@ -46,13 +47,30 @@ void run(const Call& call) {
       bind_wide_requant(tensor(call, 2), tensor(call, 3), tensor(call, 4), p.min, p.max);
   const int32_t out = w.sizes[0];
   const int32_t in = w.sizes[1];
+  const bool is_narrow = requant.is_narrow(out, in);
   const int16_t* x = codes16(tensor(call, 0));
   int16_t* y = mutable_codes16(tensor(call, 6));
   for (int32_t row = elements(tensor(call, 0)) / in; row > 0; --row) {
-    for (int32_t o = 0; o < out; ++o) {
-      *y++ = requant.finish(requant.start(o) + dot16(x, codes(w) + o * in, in), o);
+    int32_t o = 0;
+    Rows16 rows = {x, codes(w), in, 1, 0, 0, in};
+    if (is_narrow) {
+      multiply16_narrow(rows, requant, 0, out / 4, y);
+      o = out / 4 * 4;
+      rows.w += o * in;
+    }
+    for (; o + 4 <= out; o += 4, rows.w += 4 * in) {
+      int64_t total[4];
+      for (int32_t k = 0; k < 4; ++k) total[k] = requant.start(o + k);
+      accumulate16(rows, total);
+      for (int32_t k = 0; k < 4; ++k) y[o + k] = requant.finish(total[k], o + k);
+    }
+    for (; o < out; ++o, rows.w += in) {
+      int64_t total[1] = {requant.start(o)};
+      accumulate16(rows, total);
+      y[o] = requant.finish(total[0], o);
     }
     x += in;
+    y += out;
   }
 }
 

@@ -108,7 +108,8 @@ class Case {
 #include "firmware/apps/variants/cases.def"
 #undef THIMBLE_CASES
 
-/// The loops of kernels/portable/dot.h, and their formula.
-extern const kernels::Kernel dot_loops, dot_formula, dot_int4_loops, dot_int4_formula;
+/// The loops of kernels/portable/dot.h, dot_int4.h and dot16.h, and their formulas.
+extern const kernels::Kernel dot_loops, dot_formula, dot_int4_loops, dot_int4_formula, dot16_loops,
+    dot16_formula, depthwise16_loops, depthwise16_formula, narrow16_loops, narrow16_formula;
 
 }  // namespace thimble::firmware

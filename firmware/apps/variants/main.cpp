@@ -220,7 +220,10 @@ constexpr Variant kVariants[] = {
 #include "kernels/kernels.def"
 #undef THIMBLE_KERNEL
     {"loops", "dot", &dot_loops, &dot_formula},
+    {"loops", "dot16", &dot16_loops, &dot16_formula},
     {"loops", "dot_int4", &dot_int4_loops, &dot_int4_formula},
+    {"loops", "depthwise16", &depthwise16_loops, &depthwise16_formula},
+    {"loops", "narrow16", &narrow16_loops, &narrow16_formula},
 };
 
 /// The cases of an operator; each depends on its index only.
