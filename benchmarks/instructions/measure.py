@@ -3,7 +3,7 @@
 
 usage: measure.py [--program build/thimble] [--samples FILE.json] [--random FOLDER] [--unseen FOLDER]
                   [--refresh-terms] [--only-samples] [--only-cycles] [--only-runtime] [--keep] [--cores CORE ...]
-                  [--operators NAME ...] [--int4] [NETWORK ...]
+                  [--operators NAME ...] [--int4|--int16] [NETWORK ...]
 
 Every network under models/ (or those named) is compiled for one core of each kind and run on its
 board once. Each operator's counts are fitted by a function that is linear in the sizes of the call
@@ -19,7 +19,8 @@ change only where they were wrong; README.md has the errors of the functions tha
 other cores stay. --operators: measures only the networks of --random, and writes only the rows of these operators
 (thimble::log_mel.out with `random_networks.py --log-mel`, seeds 3000 to 3023). --int4: measures the networks of models/ (or
 those named) and the recurrent ones of tests/data/pt2 with --weights int4, and writes only the rows of operators with weights
-of 4 bits.
+of 4 bits. --int16 --operators: measures the networks of models/ (or those named) with --activations int16, and writes only the
+rows of these operators.
 
 Cycles outside of kernels have functions of their own, one for each form of a call
 (src/engine/runtime_work.h), which are linear in the sizes of src/engine/runtime_terms.def. They are
@@ -651,14 +652,18 @@ def main():
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--operators", nargs="+")
     parser.add_argument("--int4", action="store_true")
+    parser.add_argument("--int16", action="store_true")
     parser.add_argument("--cores", nargs="+", default=CORES, choices=CORES)
     parser.add_argument("networks", nargs="*")
     arguments = parser.parse_args()
     networks = arguments.networks or sorted(
         path.parent.name for path in (ROOT / "models").glob("*/*.pt2"))
-    if arguments.operators:
+    if arguments.int16 and not arguments.operators:
+        parser.error("--int16 needs --operators")
+    if arguments.operators and not arguments.int16:
         networks = []
-    jobs = [(*job, None) for job in itertools.product(networks, arguments.cores, [INT4] if arguments.int4 else DIALECTS)]
+    dialects = [INT4] if arguments.int4 else ["int16"] if arguments.int16 else DIALECTS
+    jobs = [(*job, None) for job in itertools.product(networks, arguments.cores, dialects)]
     small = [] if arguments.networks or arguments.int4 or arguments.only_runtime or arguments.operators else [(CASE, path) for path in CASES]
     if arguments.int4:
         small = [(INT4_CASE, path) for path in CASES if re.search("lstm|gru", path.stem)]
