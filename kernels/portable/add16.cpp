@@ -6,38 +6,19 @@
 #include "abi/ops/arithmetic.h"
 #include "abi/params/arithmetic.h"
 #include "kernels/args/broadcast.h"
+#include "kernels/args/int16_elementwise.h"
 #include "kernels/args/params.h"
-#include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
+#include "numerics/fixed_point.h"
 
 namespace thimble::kernels {
 namespace {
 
 using numerics::requantize;
 
-using abi::Add16Params;
-
-const Add16Params& params_of(const Call& call) {
-  return params<abi::op_info::thimble_add16>(tensor(call, 2));
-}
-
-Status check(const Call& call) {
-  const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1)};
-  const Tensor& y = tensor(call, 3);
-  THIMBLE_RETURN_IF_ERROR(check_broadcast(operands, 2, y));
-  const bool wide = operands[0]->dtype == DType::kI16 && operands[1]->dtype == DType::kI16 &&
-                    y.dtype == DType::kI16;
-  if (!wide) return Status::kBadDType;
-  THIMBLE_RETURN_IF_ERROR(check_params<abi::op_info::thimble_add16>(tensor(call, 2)));
-  const Add16Params& p = params_of(call);
-  const bool fine = is_scale(p.a_mult, p.a_shift) && is_scale(p.b_mult, p.b_shift) &&
-                    is_scale(p.y_mult, p.y_shift) && are_bounds16(p.min, p.max);
-  return fine ? Status::kOk : Status::kBadParameter;
-}
-
 template <bool kSubtract>
 void run(const Call& call) {
-  const Add16Params& p = params_of(call);
+  const abi::Add16Params& p = params<abi::op_info::thimble_add16>(tensor(call, 2));
   for_pairs<int16_t, int16_t>(
       tensor(call, 0), tensor(call, 1), tensor(call, 3), [&p](int16_t a, int16_t b) {
         const int32_t left = requantize(a * (1 << 15), p.a_mult, p.a_shift);
@@ -51,7 +32,7 @@ void run(const Call& call) {
 
 }  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, thimble_add16, check, run<false>);
-THIMBLE_DEFINE_KERNEL(portable, thimble_sub16, check, run<true>);
+THIMBLE_DEFINE_KERNEL(portable, thimble_add16, check_add16, run<false>);
+THIMBLE_DEFINE_KERNEL(portable, thimble_sub16, check_add16, run<true>);
 
 }  // namespace thimble::kernels
