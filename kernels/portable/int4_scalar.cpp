@@ -13,7 +13,8 @@ inline void add_int4_products(int32_t x, uint32_t byte, uint32_t& low, uint32_t&
   high += static_cast<uint32_t>(x * (static_cast<int32_t>(byte << 24) >> 28));
 }
 
-/// Computes the sums of products of two pairs of channels, which are `step` bytes apart.
+}  // namespace
+
 [[gnu::noinline]] void multiply_int4_rows(const int8_t* x, const uint8_t* pairs, uint32_t step,
                                           uint32_t depth, uint32_t (&sums)[4]) {
   uint32_t low = 0, high = 0, low1 = 0, high1 = 0;
@@ -26,25 +27,6 @@ inline void add_int4_products(int32_t x, uint32_t byte, uint32_t& low, uint32_t&
   sums[1] = high;
   sums[2] = low1;
   sums[3] = high1;
-}
-
-}  // namespace
-
-int8_t* ScalarWeights::codes(const int8_t* x, int8_t* y) const {
-  const abi::ScalarChannel* const records = scalar_channels(packed);
-  const auto* pairs = reinterpret_cast<const uint8_t*>(scalar_weights(packed, channels));
-  const auto row = static_cast<uint32_t>(scalar_row(depth));
-  for (uint32_t channel = 0; channel < channels; channel += 4, pairs += 2 * row) {
-    const uint32_t count = channels - channel < 4 ? channels - channel : 4;
-    uint32_t sums[4];
-    multiply_int4_rows(x, pairs, count > 2 ? row : 0, depth, sums);
-    for (uint32_t k = 0; k < count; ++k) {
-      const abi::ScalarChannel& record = records[channel + k];
-      const uint32_t sum = static_cast<uint32_t>(record.bias) + sums[k];
-      *y++ = scalar_code(record, static_cast<int32_t>(sum), min, max);
-    }
-  }
-  return y;
 }
 
 THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_conv2d_scalar_int4, check_conv2d_scalar_int4,

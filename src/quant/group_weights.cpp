@@ -25,6 +25,17 @@ double squared_error(std::span<const float> w, double scale, int32_t factor) {
   return error;
 }
 
+/// Returns the best scale of one group. Weights that were rounded to codes down to -8, such as
+/// those of torchao, keep their scale.
+double ideal_scale(std::span<const float> w) {
+  const double common = int4_weight_scale(w, 0);
+  double largest = 0;
+  for (const float weight : w) largest = std::max(largest, std::abs(double{weight}));
+  const double whole = largest / 8;
+  if (largest == 0) return common;
+  return squared_error(w, whole, 1) < squared_error(w, common, 1) ? whole : common;
+}
+
 /// Adds to `error` the error of the best factor, one of the neighbors of `real`.
 uint8_t best_factor(std::span<const float> w, double scale, double real, double* error) {
   double best_error = std::numeric_limits<double>::infinity();
@@ -54,7 +65,7 @@ GroupScales group_scales(std::span<const float> w, double finest) {
   constexpr int kTrials = 16;  // the scale of the coarsest group / 15 times 1, 0.98, ...
   const size_t groups = (w.size() + kGroup - 1) / kGroup;
   std::vector<double> ideal;
-  for (size_t g = 0; g < groups; ++g) ideal.push_back(int4_weight_scale(group_of(w, g), 0));
+  for (size_t g = 0; g < groups; ++g) ideal.push_back(ideal_scale(group_of(w, g)));
   const double coarsest = *std::ranges::max_element(ideal) / ir::kGroupFactorMax;
   GroupScales best;
   double best_error = std::numeric_limits<double>::infinity();
