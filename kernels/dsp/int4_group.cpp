@@ -38,6 +38,11 @@ namespace thimble::kernels {
 namespace {
 
 struct DspGroups {
+  static int32_t high_mult(int32_t sum, int32_t mult) {
+    int32_t result;
+    asm("smmulr %0, %1, %2" : "=r"(result) : "r"(numerics::wrap_shl(sum, 1)), "r"(mult));
+    return result;
+  }
   static int32_t copy_and_sum(int8_t* to, const int8_t* from, uint32_t count) {
     uint32_t sum = 0;
     for (uint32_t k = 0; k < count; k += 4) {

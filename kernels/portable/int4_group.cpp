@@ -22,6 +22,7 @@ const uint8_t* add_group(const Int4GroupRow& row, uint32_t first, uint32_t count
 }
 
 struct PortableGroups {
+  static int32_t high_mult(int32_t sum, int32_t mult) { return numerics::high_mult(sum, mult); }
   static int32_t copy_and_sum(int8_t* to, const int8_t* from, uint32_t count) {
     int32_t sum = 0;
     for (uint32_t k = 0; k < count; ++k) {

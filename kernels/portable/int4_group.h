@@ -29,7 +29,21 @@ struct Int4GroupLayer {
   int32_t y_zero_point, min, max;
 };
 
-/// `Groups` has two functions. copy_and_sum() copies a multiple of 4 values and returns their sum.
+/// Requantizes the sum of channel `c` of a quad.
+template <class Groups>
+int8_t int4_group_code(const Int4GroupLayer& layer, const abi::Int4Quad& quad, uint32_t c,
+                       int32_t sum) {
+  const int32_t high = Groups::high_mult(sum, quad.mult[c]);
+  const int32_t shift = -quad.shift[c] & 31;
+  const auto half = static_cast<int32_t>((1U << shift) >> 1);
+  const int32_t scaled =
+      numerics::wrap_add(numerics::wrap_add(high, high < 0 ? -1 : 0), half) >> shift;
+  return static_cast<int8_t>(
+      numerics::clamp(numerics::wrap_add(scaled, layer.y_zero_point), layer.min, layer.max));
+}
+
+/// `Groups` has three functions. high_mult() is that of numerics/fixed_point.h for sums less than
+/// 2^30. copy_and_sum() copies a multiple of 4 values and returns their sum.
 /// sums() adds the products times factors of four channels, from the packed groups, to zeros, and
 /// returns the end of the groups; sums wrap.
 template <class Groups>
@@ -51,29 +65,30 @@ void run_int4_group(const Int4GroupLayer& layer, const int8_t* x, int8_t* y, voi
       const uint32_t count = layer.channels - channel < 4 ? layer.channels - channel : 4;
       for (uint32_t c = 0; c < count; ++c) {
         const uint32_t sum = sums[c] + static_cast<uint32_t>(quad.bias[c]);
-        const int32_t high = numerics::high_mult(static_cast<int32_t>(sum), quad.mult[c]);
-        const int32_t scaled = numerics::rounding_divide_by_pow2(high, -quad.shift[c] & 31);
-        *y++ = static_cast<int8_t>(
-            numerics::clamp(numerics::wrap_add(scaled, layer.y_zero_point), layer.min, layer.max));
+        *y++ = int4_group_code<Groups>(layer, quad, c, static_cast<int32_t>(sum));
       }
     }
   }
 }
 
-template <class Groups>
-void run_conv2d_int4_group(void* const* operands) {
+inline Int4GroupLayer conv2d_int4_group_layer(void* const* operands) {
   const abi::WindowGeometry& g = window_geometry(operands[1]);
-  run_int4_group<Groups>(
-      {operands[2], uint32_t{g.out_h} * g.out_w, g.in_c, g.out_c, g.y_zero_point, g.min, g.max},
-      static_cast<const int8_t*>(operands[0]), static_cast<int8_t*>(operands[4]), operands[3]);
+  return {operands[2], uint32_t{g.out_h} * g.out_w, g.in_c, g.out_c, g.y_zero_point, g.min, g.max};
+}
+inline Int4GroupLayer linear_int4_group_layer(void* const* operands) {
+  const abi::LinearGeometry& g = linear_geometry(operands[1]);
+  return {operands[2], g.rows, g.in_features, g.out_features, g.y_zero_point, g.min, g.max};
 }
 
 template <class Groups>
+void run_conv2d_int4_group(void* const* operands) {
+  run_int4_group<Groups>(conv2d_int4_group_layer(operands), static_cast<const int8_t*>(operands[0]),
+                         static_cast<int8_t*>(operands[4]), operands[3]);
+}
+template <class Groups>
 void run_linear_int4_group(void* const* operands) {
-  const abi::LinearGeometry& g = linear_geometry(operands[1]);
-  run_int4_group<Groups>(
-      {operands[2], g.rows, g.in_features, g.out_features, g.y_zero_point, g.min, g.max},
-      static_cast<const int8_t*>(operands[0]), static_cast<int8_t*>(operands[4]), operands[3]);
+  run_int4_group<Groups>(linear_int4_group_layer(operands), static_cast<const int8_t*>(operands[0]),
+                         static_cast<int8_t*>(operands[4]), operands[3]);
 }
 
 }  // namespace thimble::kernels

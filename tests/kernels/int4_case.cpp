@@ -173,6 +173,7 @@ Bytes grouped(const ConvCase& c) {
       }
     }
   }
+  bytes.resize(bytes.size() + 16);
   return bytes;
 }
 

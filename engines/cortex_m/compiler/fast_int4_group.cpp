@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "abi/int4.h"
 #include "abi/int4_group.h"
@@ -60,11 +61,17 @@ void put_quad(const Quad& quad, PackedWriter* writer) {
   }
 }
 
-/// Returns the weights; nothing if a channel has a left shift or a depth that the form lacks.
+/// Returns true if the channel has the limits of abi/int4_group.h.
+bool fits(const Filter& filter) {
+  const int64_t most = 128 * filter.magnitude() + std::abs(filter.bias);
+  return most < abi::kInt4SumLimit && filter.shift >= -31 && filter.shift <= -1;
+}
+
+/// Returns the weights; nothing if the form does not support a channel or the depth.
 std::optional<Constant> pack(const ir::Graph& graph, const ir::Op& op) {
   const std::vector<Filter> all = filters(graph, op);
   if (all[0].weights.size() % 4 != 0) return {};
-  if (std::ranges::any_of(all, [](const Filter& filter) { return filter.shift > 0; })) return {};
+  if (!std::ranges::all_of(all, fits)) return {};
   PackedWriter writer;
   for (size_t first = 0; first < all.size(); first += 4) {
     Quad quad;
@@ -72,6 +79,7 @@ std::optional<Constant> pack(const ir::Graph& graph, const ir::Op& op) {
                 std::min<size_t>(4, all.size() - first), quad.begin());
     put_quad(quad, &writer);
   }
+  for (uint32_t i = 0; i < abi::kInt4ReadAhead; ++i) writer.put(uint8_t{0});
   return writer.take();
 }
 
