@@ -33,6 +33,9 @@ inline constexpr int64_t kScalarAccLimit = int64_t{1} << 29;
 /// conv2d_scalar_int4 and linear_scalar_int4 have weights of 4 bits: a row of scalar_row() bytes
 /// (int4_pair, abi/int4.h) contains the weights of channels 2k (low) and 2k + 1 (high), which are 0
 /// for a missing last channel.
+/// With WindowGeometry::block_pixels of 2 or 4, conv2d_scalar_int4 has scratch for kScalarInt4Rows
+/// unpacked rows of weights after the scratch of conv2d_scalar; without it, kernels unpack each
+/// weight for each pixel.
 /// Scratch is 4-byte aligned. conv2d_scalar needs kScalarPixels windows of scalar_row() bytes, on
 /// Armv6-M scalar_pair_rows(). depthwise_scalar needs a window with one more column; if in_c and
 /// out_c differ, it needs a window with in_c channels and a window with out_c channels. With
@@ -69,6 +72,12 @@ inline constexpr int64_t kScalarPairRows = 5;
 inline constexpr int64_t kScalarQuadRows = 10;
 constexpr int64_t scalar_pair_rows(const WindowGeometry& g) {
   return g.block_pixels == 4 ? kScalarQuadRows : kScalarPairRows;
+}
+inline constexpr int64_t kScalarInt4Rows = 4;
+/// Rows of scratch of conv2d_scalar_int4; `pairs` on Armv6-M.
+constexpr int64_t scalar_int4_rows(const WindowGeometry& g, bool pairs) {
+  if (g.block_pixels == 0) return kScalarPixels;
+  return (pairs ? scalar_pair_rows(g) : kScalarPixels) + kScalarInt4Rows;
 }
 constexpr int64_t scalar_depthwise_scratch(const WindowGeometry& g) {
   const int64_t taps = int64_t{g.kernel_h} * g.kernel_w;

@@ -132,7 +132,11 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   options.c_output = arguments.emits("c");
   options.pte_output = arguments.emits("pte") || !options.c_output;
   if (!arguments.activations.empty()) options.wide_activations = arguments.activations == "int16";
-  options.int4_weights = arguments.weights == "int4";
+  options.int4_groups = arguments.weights.starts_with("int4:");
+  if (options.int4_groups && arguments.weights != "int4:group=32") {
+    return bad_input("--weights {}: int4 or int4:group=32 expected", arguments.weights);
+  }
+  options.int4_weights = arguments.weights == "int4" || options.int4_groups;
   if (arguments.weights.starts_with("auto:")) {
     THIMBLE_TRY(options.int4_flash, parse_flash_limit(arguments.weights));
   }
@@ -225,8 +229,9 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
       .one_of({"int8", "int16"});
   verb.option(
           "--weights", a.weights,
-          "Type of weights where a kernel exists; auto:flash=SIZE: int4 where the flash needs it")
-      .one_of_or_prefix({"int8", "int4", "auto:"});
+          "Type of weights where a kernel exists; int4:group=32: with a factor for 32 inputs each; "
+          "auto:flash=SIZE: int4 where the flash needs it")
+      .one_of_or_prefix({"int8", "int4", "int4:", "auto:"});
   verb.option("--accuracy", a.accuracy,
               "sqnr|top1|agreement>=X on the calibration data: uses int16 where needed");
   verb.option("--compat", a.compat, "executorch: only operators of ExecuTorch's own runtime")

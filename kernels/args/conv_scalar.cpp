@@ -227,7 +227,13 @@ void clamp_results(int8_t* y, uint32_t count, int32_t min, int32_t max) {
   if (!is_full_range(min, max)) clamp_all(y, count, min, max);
 }
 
-void run_conv2d_scalar(const ScalarDotFunctions& core, void* const* operands) {
+namespace {
+
+/// Computes the products of a block of pixels; `unpacked` is scratch.
+using BlockProducts = void(ScalarDotProducts* products, const ScalarDot& block, int8_t* unpacked);
+
+template <BlockProducts* kProducts>
+void run_windows(const ScalarDotFunctions& core, void* const* operands) {
   const WindowGeometry& g = window_geometry(operands[1]);
   const uint32_t row = scalar_row(static_cast<uint32_t>(window_bytes(g)));
   const uint32_t channels = g.out_c;
@@ -244,6 +250,7 @@ void run_conv2d_scalar(const ScalarDotFunctions& core, void* const* operands) {
   // that each byte is read before a word overwrites it.
   const auto pair_rows = static_cast<uint32_t>(abi::scalar_pair_rows(g));
   int8_t* const gathered = scratch + (pairs ? pair_rows - 2 : 0) * row;
+  int8_t* const unpacked = scratch + (pairs ? pair_rows : uint32_t{abi::kScalarPixels}) * row;
   Windows windows(g, x);
   uint32_t left = uint32_t{g.out_h} * g.out_w;
   while (left != 0) {
@@ -264,12 +271,63 @@ void run_conv2d_scalar(const ScalarDotFunctions& core, void* const* operands) {
     ScalarDot dot = {rows, row,      scalar_weights(operands[2], channels),
                      row,  row,      scalar_channels(operands[2]),
                      y,    channels, channels};
-    products(&dot);
+    kProducts(products, dot, unpacked);
     if (!full) clamp_all(y, pixels * channels, g.min, g.max);
     x += pixels * row;
     y += pixels * channels;
     left -= pixels;
   }
+}
+
+void plain_products(ScalarDotProducts* products, const ScalarDot& block, int8_t* /*unpacked*/) {
+  ScalarDot dot = block;
+  products(&dot);
+}
+
+/// Sign-extends the low half of each byte.
+inline uint32_t low_halves(uint32_t pairs) {
+  return (((pairs & 0x0F0F0F0FU) ^ 0x08080808U) + 0x78787878U) ^ 0x80808080U;
+}
+
+/// Writes two rows of weights, one after the other. `length` is a multiple of 4.
+[[gnu::noinline]] void unpack_pair(const int8_t* pairs, int8_t* rows, uint32_t length) {
+  const auto* from = reinterpret_cast<const uint32_t*>(pairs);
+  auto* low = reinterpret_cast<uint32_t*>(rows);
+  auto* high = reinterpret_cast<uint32_t*>(rows + length);
+  for (const uint32_t* const end = from + length / 4; from != end;) {
+    const uint32_t four = *from++;
+    *low++ = low_halves(four);
+    *high++ = low_halves(four >> 4);
+  }
+}
+
+void int4_products(ScalarDotProducts* products, const ScalarDot& block, int8_t* unpacked) {
+  ScalarDot rest = block;  // advanced, the loops change a copy
+  while (rest.count != 0) {
+    // The loops require at least two channels, so five are computed as two and three.
+    const uint32_t count = rest.count == 5 ? 2 : rest.count < 4 ? rest.count : 4;
+    for (uint32_t c = 0; c < count; c += 2) {
+      unpack_pair(rest.w, unpacked + c * rest.length, rest.length);
+      rest.w += rest.length;
+    }
+    ScalarDot dot = rest;
+    dot.w = unpacked;
+    dot.count = count;
+    products(&dot);
+    rest.channels += count;
+    rest.y += count;
+    rest.count -= count;
+  }
+}
+
+}  // namespace
+
+void run_conv2d_scalar(const ScalarDotFunctions& core, void* const* operands) {
+  run_windows<plain_products>(core, operands);
+}
+
+void run_conv2d_scalar_int4(const ScalarDotFunctions& core, void* const* operands) {
+  run_windows<int4_products>(core, operands);
 }
 
 void run_depthwise_scalar(const ScalarTapFunctions& core, void* const* operands) {

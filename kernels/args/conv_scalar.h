@@ -104,6 +104,9 @@ struct ScalarTapFunctions {
 };
 
 void run_conv2d_scalar(const ScalarDotFunctions& core, void* const* operands);
+/// As run_conv2d_scalar(), for conv2d_scalar_int4 with scratch for unpacked weights. Four channels
+/// are unpacked for each block of pixels.
+void run_conv2d_scalar_int4(const ScalarDotFunctions& core, void* const* operands);
 void run_depthwise_scalar(const ScalarTapFunctions& core, void* const* operands);
 void run_linear_scalar(const ScalarDotFunctions& core, void* const* operands);
 

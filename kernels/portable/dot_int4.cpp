@@ -4,22 +4,9 @@
 
 #if !THIMBLE_HAS_DSP
 
+#include "kernels/portable/dot_int4_pair.h"
+
 namespace thimble::kernels {
-namespace {
-
-/// Adds the products with a byte of weights.
-inline void add_int4_pair(int32_t x, uint8_t byte, uint32_t& low, uint32_t& both) {
-  both += static_cast<uint32_t>(x * static_cast<int8_t>(byte));
-  low += static_cast<uint32_t>(x * (byte & 15));
-}
-
-}  // namespace
-
-Int4Operand int4_operand(const int8_t* x, int32_t n, int32_t offset) {
-  int32_t sum = n * offset;
-  for (int32_t i = 0; i < n; ++i) sum += x[i];
-  return {x, n, offset, 8 * static_cast<uint32_t>(sum)};
-}
 
 [[gnu::noinline]] void multiply_int4(const Int4Operand& operand, const uint8_t* pair,
                                      uint32_t (&sums)[2]) {

@@ -1,11 +1,8 @@
-// conv2d_scalar_int4 and linear_scalar_int4 on any core (abi/matmul_scalar.h). Four channels share
-// a load of x.
+#include "kernels/portable/int4_scalar.h"
 
 #include "abi/ops/conv.h"
 #include "abi/ops/linear.h"
-#include "kernels/args/conv_scalar.h"
 #include "kernels/define_kernel.h"
-#include "kernels/portable/int4.h"
 
 namespace thimble::kernels {
 namespace {
@@ -16,7 +13,8 @@ inline void add_int4_products(int32_t x, uint32_t byte, uint32_t& low, uint32_t&
   high += static_cast<uint32_t>(x * (static_cast<int32_t>(byte << 24) >> 28));
 }
 
-/// Computes the sums of products of two pairs of channels, which are `step` bytes apart.
+}  // namespace
+
 [[gnu::noinline]] void multiply_int4_rows(const int8_t* x, const uint8_t* pairs, uint32_t step,
                                           uint32_t depth, uint32_t (&sums)[4]) {
   uint32_t low = 0, high = 0, low1 = 0, high1 = 0;
@@ -30,32 +28,6 @@ inline void add_int4_products(int32_t x, uint32_t byte, uint32_t& low, uint32_t&
   sums[2] = low1;
   sums[3] = high1;
 }
-
-struct ScalarWeights {
-  const void* packed;
-  uint32_t channels, depth;
-  int32_t y_zero_point, min, max;
-
-  /// Sums wrap.
-  int8_t* codes(const int8_t* x, int8_t* y) const {
-    const abi::ScalarChannel* const records = scalar_channels(packed);
-    const auto* pairs = reinterpret_cast<const uint8_t*>(scalar_weights(packed, channels));
-    const auto row = static_cast<uint32_t>(scalar_row(depth));
-    for (uint32_t channel = 0; channel < channels; channel += 4, pairs += 2 * row) {
-      const uint32_t count = channels - channel < 4 ? channels - channel : 4;
-      uint32_t sums[4];
-      multiply_int4_rows(x, pairs, count > 2 ? row : 0, depth, sums);
-      for (uint32_t k = 0; k < count; ++k) {
-        const abi::ScalarChannel& record = records[channel + k];
-        const uint32_t sum = static_cast<uint32_t>(record.bias) + sums[k];
-        *y++ = scalar_code(record, static_cast<int32_t>(sum), min, max);
-      }
-    }
-    return y;
-  }
-};
-
-}  // namespace
 
 THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_conv2d_scalar_int4, check_conv2d_scalar_int4,
                            run_conv2d_int4<ScalarWeights>);

@@ -51,6 +51,7 @@ struct CompileOptions {
   bool io_channels_last = false;         // declare 4-D inputs and outputs as NHWC
   std::optional<bool> wide_activations;  // int16 where a kernel exists
   bool int4_weights = false;             // weights of 4 bits where a kernel exists
+  bool int4_groups = false;              // with a factor for each 32 inputs of a channel
   /// Flash that the program may need: some weights get 4 bits (int4_choice.h).
   std::optional<int64_t> int4_flash;
   bool narrow_softmax = false;              // int8 also for a softmax at the end

@@ -82,6 +82,7 @@ Result<quant::QuantizeOptions> quantize_options_of(const FloatModel& model, cons
   quantize_options.wide = wide_choice(options.quant, arithmetic.wide_activations);
   quantize_options.keep_float = float_choice(options.quant);
   quantize_options.int4 = int4_choice(options.quant, options.int4_weights);
+  quantize_options.int4_groups = options.int4_groups;
   quantize_options.goal = options.goal;
   if (options.goal && options.goal->metric == quant::Metric::kTop1) {
     if (!data.samples.labels) {

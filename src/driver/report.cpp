@@ -112,8 +112,12 @@ std::string int4_choice_lines(const quant::QuantReport& quant) {
 std::string int4_lines(const quant::QuantReport& quant) {
   std::string text;
   if (quant.int4_ops > 0) {
-    text += fmt::format("int4 weights   {} operators: {} B with scales, {} B with int8 weights\n",
-                        quant.int4_ops, with_commas(quant.int4_bytes),
+    const std::string grouped =
+        quant.int4_grouped_ops == 0
+            ? ""
+            : fmt::format(", {} with a factor for each 32 inputs", quant.int4_grouped_ops);
+    text += fmt::format("int4 weights   {} operators{}: {} B with scales, {} B with int8 weights\n",
+                        quant.int4_ops, grouped, with_commas(quant.int4_bytes),
                         with_commas(quant.int4_as_int8_bytes));
   }
   if (quant.int4_choice) text += int4_choice_lines(quant);

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "abi/int4.h"
+#include "abi/int4_group.h"
 #include "abi/matmul_dsp.h"
 #include "abi/matmul_mve.h"
 #include "abi/matmul_scalar.h"
@@ -124,6 +125,42 @@ Result<UnpackedFilters> read_scalar(const Bytes& bytes, int64_t count, int64_t d
   return filters;
 }
 
+/// Reads weights with a factor for each group (abi/int4_group.h).
+Result<UnpackedFilters> read_groups(const Bytes& bytes, int64_t count, int64_t depth) {
+  if (depth % 4 != 0) return bad_input("its row length is not a multiple of 4");
+  PackedReader packed(bytes);
+  UnpackedFilters filters;
+  filters.weight_bits = 4;
+  filters.weight_group = abi::kInt4Group;
+  while (static_cast<int64_t>(filters.bias.size()) < count) {
+    THIMBLE_TRY(const std::vector<abi::Int4Quad> quad, packed.array<abi::Int4Quad>(1));
+    std::vector<int8_t> rows[4];
+    for (int64_t first = 0; first < depth; first += abi::kInt4Group) {
+      const int64_t n = std::min<int64_t>(abi::kInt4Group, depth - first);
+      THIMBLE_TRY(const std::vector<uint8_t> factors, packed.array<uint8_t>(4));
+      THIMBLE_TRY(const std::vector<uint8_t> pairs, packed.array<uint8_t>(2 * n));
+      for (size_t c = 0; c < 4; ++c) {
+        if (factors[c] > abi::kInt4FactorMax) {
+          return bad_input("a factor of its weights is {}, expected up to {}", factors[c],
+                           abi::kInt4FactorMax);
+        }
+        for (size_t k = 0; k < static_cast<size_t>(n); ++k) {
+          const uint8_t pair = pairs[c / 2 * static_cast<size_t>(n) + k];
+          const int32_t weight = c % 2 == 0 ? abi::int4_offset_low(pair) : abi::int4_high(pair);
+          rows[c].push_back(static_cast<int8_t>(weight * factors[c]));
+        }
+      }
+    }
+    for (size_t c = 0; c < 4; ++c) {
+      filters.weights.insert(filters.weights.end(), rows[c].begin(), rows[c].end());
+      filters.bias.push_back(quad[0].bias[c]);
+      filters.mult.push_back(quad[0].mult[c]);
+      filters.shift.push_back(quad[0].shift[c]);
+    }
+  }
+  return filters;
+}
+
 /// Returns int8 weights [rows, n] of a recurrent layer.
 Result<ValueId> unpack_rows(DecompilerCall* call, size_t argument, int64_t rows) {
   THIMBLE_TRY(const Bytes* bytes, call->constant(argument));
@@ -192,6 +229,10 @@ DecompileFn* find_int4_op(abi::PteOp op) {
       return +[](DecompilerCall* call) { return decompile_packed_conv(call, read_mve); };
     case abi::PteOp::thimble_conv2d_scalar_int4:
       return +[](DecompilerCall* call) { return decompile_packed_conv(call, read_scalar); };
+    case abi::PteOp::thimble_conv2d_int4_group:
+      return +[](DecompilerCall* call) { return decompile_packed_conv(call, read_groups); };
+    case abi::PteOp::thimble_linear_int4_group:
+      return +[](DecompilerCall* call) { return decompile_packed_linear(call, read_groups); };
     case abi::PteOp::thimble_linear_dsp_int4:
       return +[](DecompilerCall* call) { return decompile_packed_linear(call, read_dsp_linear); };
     case abi::PteOp::thimble_linear_mve_int4:

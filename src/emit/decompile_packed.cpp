@@ -59,7 +59,8 @@ ChannelOperands add_channels(DecompilerCall* call, const UnpackedFilters& filter
   const std::vector<int32_t> bias = plain_biases(filters, depth, x_zero_point);
   return {call->add_constant("bias", ir::make_i32(count, bias)),
           call->add_constant("mult", ir::make_i32(count, filters.mult)),
-          call->add_constant("shift", ir::make_i32(count, filters.shift)), filters.weight_bits};
+          call->add_constant("shift", ir::make_i32(count, filters.shift)), filters.weight_bits,
+          filters.weight_group};
 }
 
 }  // namespace

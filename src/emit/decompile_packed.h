@@ -62,6 +62,7 @@ Result<abi::LinearGeometry> read_linear_geometry(DecompilerCall* call, size_t i)
 struct ChannelOperands {
   ir::ValueId bias = ir::kNoValue, mult = ir::kNoValue, shift = ir::kNoValue;
   int64_t weight_bits = 8;
+  int64_t weight_group = 0;
 };
 /// Adds a qlinear with these operands. Params is LinearParams or LinearGeometry.
 template <class Params>
@@ -74,7 +75,8 @@ Result<ir::ValueId> add_qlinear(DecompilerCall* call, ir::ValueId x, ir::ValueId
                             {ir::attr::y_zp, y_zero_point},
                             {ir::attr::min, int64_t{p.min}},
                             {ir::attr::max, int64_t{p.max}},
-                            {ir::attr::weight_bits, channels.weight_bits}});
+                            {ir::attr::weight_bits, channels.weight_bits},
+                            {ir::attr::weight_group, channels.weight_group}});
 }
 /// Adds a qconv2d with these operands. Window is ConvParams or WindowGeometry.
 template <class Window>
@@ -97,7 +99,8 @@ Result<ir::ValueId> add_qconv2d(DecompilerCall* call, ir::ValueId x, ir::ValueId
                             {ir::attr::y_zp, y_zero_point},
                             {ir::attr::min, int64_t{w.min}},
                             {ir::attr::max, int64_t{w.max}},
-                            {ir::attr::weight_bits, channels.weight_bits}});
+                            {ir::attr::weight_bits, channels.weight_bits},
+                            {ir::attr::weight_group, channels.weight_group}});
 }
 
 /// Filters and scales of a packed convolution or linear, unpacked.
@@ -106,6 +109,7 @@ struct UnpackedFilters {
   std::vector<int64_t> bias;    // includes the contribution of x's zero point
   std::vector<int32_t> mult, shift;
   int64_t weight_bits = 8;
+  int64_t weight_group = 0;
 };
 /// Adds a qconv2d with the first out_c filters.
 Result<ir::ValueId> build_qconv2d(DecompilerCall* call, const abi::WindowGeometry& geometry,

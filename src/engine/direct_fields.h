@@ -140,13 +140,13 @@ consteval bool covers() {
 }
 
 /// Returns true if the fields of Params are the attributes of the row: each one once, and lists for
-/// attributes that are lists. weight_bits selects the operator of the device.
+/// attributes that are lists. weight_bits and weight_group select the operator of the device.
 template <typename Params>
 consteval bool has_all_attributes(ir::OpKind kind) {
   size_t attributes = 0, found = 0;
   ir::for_each_word(ir::kOpRows[static_cast<size_t>(kind)].attributes, [&](std::string_view word) {
     const std::string_view id = word.substr(0, word.find('='));
-    if (id == "weight_bits") return;
+    if (id == "weight_bits" || id == "weight_group") return;
     ++attributes;
     for (const ParamField& field : Fields<Params>::list) {
       const ir::AttrRow& row = ir::kAttrRows[static_cast<size_t>(field.attr)];

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "ir/infer_rules.h"
+#include "ir/weight_bits.h"
 #include "numerics/fixed_point.h"
 
 namespace thimble::ir {
@@ -112,12 +113,43 @@ Status check_softmax(const InferContext& c, int64_t difference_max) {
   return bad_input("diff_min {} times 2^{} is below 32 bits", lowest, c.get(attr::shift));
 }
 
+namespace {
+
+/// Checks weights of 4 bits with a factor for each group of an output channel.
+Status check_weight_groups(const InferContext& c, const Shape& shape,
+                           std::span<const int8_t> weights) {
+  const int64_t group = c.get(attr::weight_group);
+  if (group != kWeightGroup) {
+    return bad_input("weight_group is {}, expected 0 or {}", group, kWeightGroup);
+  }
+  const size_t terms = shape.size() < 2 ? 0 : static_cast<size_t>(shape[1]);
+  if (weights.size() != static_cast<size_t>(shape[0]) * terms) {
+    return bad_input("weight_group is {}, but the window has more than one tap", group);
+  }
+  for (size_t row = 0; row < weights.size(); row += terms) {
+    for (size_t first = 0; first < terms; first += static_cast<size_t>(group)) {
+      const size_t count = std::min(static_cast<size_t>(group), terms - first);
+      if (group_factor(weights.subspan(row + first, count)) != 0) continue;
+      return bad_input(
+          "weight_group is {}, but the weights {} to {} of output channel {} are no products of a "
+          "factor up to {} with -8 to 7",
+          group, first, first + count - 1, row / terms, kGroupFactorMax);
+    }
+  }
+  return ok();
+}
+
+}  // namespace
+
 Status check_weight_bits(const InferContext& c, size_t operand) {
+  const bool grouped = has_grouped_weights(c.op());
   const int64_t bits = c.get(attr::weight_bits);
+  if (bits == 8 && grouped) return bad_input("weight_group with weight_bits 8, expected 4");
   if (bits == 8) return ok();
   if (bits != 4) return bad_input("weight_bits is {}, expected 4 or 8", bits);
   const auto& weights = c.value(operand).constant;
   if (weights == nullptr) return bad_input("weight_bits is 4, but the weights are no constant");
+  if (grouped) return check_weight_groups(c, c.shape(operand), weights->data<int8_t>());
   for (const int8_t weight : weights->data<int8_t>()) {
     if (weight < -8 || weight > 7) {
       return bad_input("weight_bits is 4, but a weight is {}, expected -8 to 7", weight);

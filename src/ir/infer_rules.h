@@ -83,7 +83,8 @@ struct Window {
 [[nodiscard]] Status check_zero_point(const InferContext& c, AttrKey<int64_t> key);
 [[nodiscard]] Status check_clamp(const InferContext& c);  // attributes `min` and `max`
 [[nodiscard]] Status check_multiplier(const InferContext& c, const MultiplierKeys& keys);
-/// Checks weight_bits: 8, or 4 with the weights of the operand in [-8, 7].
+/// Checks weight_bits and weight_group: 8, or 4 with the weights of the operand in [-8, 7], or with
+/// such weights times a factor for each group.
 [[nodiscard]] Status check_weight_bits(const InferContext& c, size_t operand);
 /// Checks the attributes of an integer softmax. `difference_max` is the largest difference of two
 /// operand values.

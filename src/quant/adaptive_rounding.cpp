@@ -94,8 +94,14 @@ GroupMoments moments_of(const RoundingRequest& request, int64_t group) {
 class ChannelRounding {
  public:
   ChannelRounding(const GroupMoments& moments, std::span<const float> w, double scale,
-                  std::span<const int8_t> nearest, const CodeRange& range)
-      : moments_(moments), w_(w), scale_(scale), nearest_(nearest), range_(range) {}
+                  std::span<const int8_t> nearest, const CodeRange& range,
+                  std::span<const uint8_t> factors)
+      : moments_(moments),
+        w_(w),
+        scale_(scale),
+        nearest_(nearest),
+        range_(range),
+        factors_(factors) {}
 
   void run(std::span<int8_t> codes) const {
     const size_t n = w_.size();
@@ -107,10 +113,11 @@ class ChannelRounding {
       const size_t i = moments_.order[k];
       const double real = static_cast<double>(w_[i]);
       const double center = (real - carried[k] / row[k]) / scale_;
-      const double code = real == 0 ? 0 : code_near(center, nearest_[i]);
+      const double factor = factor_of(i);
+      const double code = real == 0 ? 0 : factor * code_near(center / factor, nearest_[i] / factor);
       codes[i] = static_cast<int8_t>(code);
       magnitude += std::abs(code);
-      magnitude_max += std::min(range_.largest(), std::abs(real) / scale_ + 0.5);
+      magnitude_max += std::min(range_.largest() * factor, std::abs(real) / scale_ + factor / 2);
       const double error = code * scale_ - real;
       const double plain_error = nearest_[i] * scale_ - real;
       for (size_t j = 0; j < k; ++j) carried[j] += row[j] * error;
@@ -125,6 +132,9 @@ class ChannelRounding {
 
  private:
   static double squared(double x) { return x * x; }
+  [[nodiscard]] double factor_of(size_t i) const {
+    return factors_.empty() ? 1 : factors_[i / static_cast<size_t>(ir::kWeightGroup)];
+  }
   [[nodiscard]] double code_near(double center, double nearest) const {
     const double low = std::max(nearest - kStepsMax, range_.min);
     const double high = std::min(nearest + kStepsMax, range_.max);
@@ -136,6 +146,7 @@ class ChannelRounding {
   const double scale_;
   const std::span<const int8_t> nearest_;
   const CodeRange range_;
+  const std::span<const uint8_t> factors_;
 };
 
 }  // namespace
@@ -152,7 +163,10 @@ AdaptedWeights adapt_rounding(const RoundingRequest& request) {
       const auto w = request.w->data<float>().subspan(o * terms, terms);
       const auto codes = result.codes.data<int8_t>().subspan(o * terms, terms);
       const double scale = request.scale[request.scale.size() == 1 ? 0 : o];
-      ChannelRounding(moments, w, scale, request.nearest.subspan(o * terms, terms), request.range)
+      const auto factors =
+          request.factors.empty() ? std::span<const uint8_t>{} : std::span(request.factors[o]);
+      ChannelRounding(moments, w, scale, request.nearest.subspan(o * terms, terms), request.range,
+                      factors)
           .run(codes);
     }
   }

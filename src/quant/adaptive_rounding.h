@@ -31,7 +31,8 @@ struct RoundingRequest {
   std::span<const int8_t> nearest;
   double x_scale = 0;
   bool has_bias = true;
-  CodeRange range{};  // of the codes
+  CodeRange range{};                                // of the codes; without the factors
+  std::span<const std::vector<uint8_t>> factors{};  // of each output channel; empty: none
 };
 [[nodiscard]] AdaptedWeights adapt_rounding(const RoundingRequest& request);
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/cancel.h"
+#include "ir/op_cost.h"
 #include "ir/op_traits.h"
 #include "ir/weight_bits.h"
+#include "quant/score.h"
 
 namespace thimble::quant {
 namespace {
@@ -42,6 +45,16 @@ std::string_view obstacle(const Graph& graph, const Op& op, const OpPlan& op_pla
   return {};
 }
 
+/// Number of samples that rank operators: 2 to 16, fewer for large networks and many operators.
+int64_t ranking_samples(const Graph& graph, const Samples& samples, size_t operators) {
+  constexpr double kWork = 2e10;  // multiply-accumulates
+  constexpr double kFewest = 2, kMost = 16;
+  double work = 1;
+  for (const Op& op : graph.ops()) work += static_cast<double>(ir::macs_or_elements(graph, op));
+  const double wanted = kWork / (work * static_cast<double>(operators));
+  return std::min(samples.count(), static_cast<int64_t>(std::clamp(wanted, kFewest, kMost)));
+}
+
 template <class Each>
 void for_each_selected(const Graph& graph, const QuantizeOptions& options, Each each) {
   if (!options.int4) return;
@@ -57,6 +70,18 @@ bool has_weight_matrix(const Op& op) {
   const ir::OpCategory category = ir::category_of(op.kind);
   return category == ir::OpCategory::kConv || category == ir::OpCategory::kConvTranspose ||
          category == ir::OpCategory::kLinear || category == ir::OpCategory::kRecurrent;
+}
+
+bool can_have_groups(const Graph& graph, const Op& op) {
+  if (op.kind != OpKind::linear && op.kind != OpKind::conv2d) return false;
+  const ir::Shape& w = graph.type(op.inputs[1]).shape;
+  if (w[1] <= ir::kWeightGroup || w[1] % 4 != 0) return false;
+  if (op.kind == OpKind::linear) return true;
+  const auto all = [](const std::vector<int64_t>& list, int64_t value) {
+    return std::ranges::all_of(list, [&](int64_t entry) { return entry == value; });
+  };
+  return graph.type(op.inputs[0]).shape[0] == 1 && op.get(ir::attr::groups) == 1 && w[2] == 1 &&
+         w[3] == 1 && all(op.get(ir::attr::stride), 1) && all(op.get(ir::attr::padding), 0);
 }
 
 std::set<ir::ValueId> int4_results(const Graph& graph, const Plan& plan,
@@ -82,6 +107,42 @@ std::vector<size_t> int4_candidates(const Graph& graph, const Plan& plan,
   return found;
 }
 
+Status rank_int4(const Graph& graph, const Variant& trial, const Samples& samples,
+                 const QuantizeOptions& options, QuantReport& report) {
+  const std::vector<size_t> candidates = int4_candidates(graph, trial.plan, options);
+  if (candidates.empty()) return ok();
+  report_progress(options.progress, "ranking weights of 4 bits");
+  const QualityRequest request{ranking_samples(graph, samples, candidates.size()), options.threads};
+  const RealOutputs reference = float_outputs(graph, samples, request);
+  const auto measured = [&](const LoweredGraph& lowered) {
+    return score_of(reference, integer_outputs(lowered.graph, samples, request));
+  };
+  const double before = measured(trial.lowered).noise_sum();
+  for (const size_t i : candidates) {
+    THIMBLE_CHECK(check_cancelled());
+    const Op& op = graph.ops()[i];
+    Decisions decisions = trial.decisions;
+    decisions.int4.insert(op.output);
+    decisions.per_tensor.erase(i);
+    THIMBLE_TRY(const LoweredGraph lowered, lower(graph, trial.plan, decisions, options.io));
+    const Score score = measured(lowered);
+    Int4Candidate candidate;
+    candidate.output = graph.value(op.output).name;
+    candidate.source = op.source;
+    for (const Counterpart& pair : lowered.counterparts) {
+      if (pair.real == trial.plan.ops[i].result)
+        candidate.integer = lowered.graph.value(pair.integer).name;
+    }
+    for (const size_t operand : ir::weight_operands(op.kind)) {
+      candidate.weights += graph.type(op.inputs[operand]).elements();
+    }
+    candidate.sqnr_db = *std::ranges::min_element(score.db);
+    candidate.noise = std::max(0.0, score.noise_sum() - before);
+    report.int4_candidates.push_back(std::move(candidate));
+  }
+  return ok();
+}
+
 void report_int4(const Graph& graph, const Plan& plan, const QuantizeOptions& options,
                  const Graph& lowered, QuantReport& report) {
   for_each_selected(graph, options, [&](const Op& op, size_t i) {
@@ -94,10 +155,15 @@ void report_int4(const Graph& graph, const Plan& plan, const QuantizeOptions& op
   for (const Op& op : lowered.ops()) {
     if (!ir::has_int4_weights(op)) continue;
     ++report.int4_ops;
+    if (ir::has_grouped_weights(op)) ++report.int4_grouped_ops;
     for (const size_t i : ir::weight_operands(op.kind)) {
       const int64_t weights = lowered.type(op.inputs[i]).elements();
       const int64_t scales = kScaleBytes * lowered.type(op.inputs[i]).shape[0];
       report.int4_bytes += (weights + 1) / 2 + scales;
+      if (ir::has_grouped_weights(op)) {
+        const ir::Shape& shape = lowered.type(op.inputs[i]).shape;
+        report.int4_bytes += shape[0] * ((shape[1] + ir::kWeightGroup - 1) / ir::kWeightGroup);
+      }
       report.int4_as_int8_bytes += weights + scales;
     }
   }

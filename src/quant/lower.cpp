@@ -6,6 +6,7 @@
 #include "ir/transposed_filters.h"
 #include "numerics/int16.h"
 #include "numerics/multiplier.h"
+#include "quant/int4.h"
 #include "quant/lowering.h"
 #include "quant/rules/rules.h"
 #include "quant/table.h"
@@ -425,6 +426,7 @@ Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId resu
   request.x_means = decisions.channel_means[index(op.inputs[0])];
   request.per_channel = per_channel;
   if (decisions.int4.contains(op.output)) request.bits = 4;
+  request.grouped = decisions.int4_groups && can_have_groups(graph, op);
   const auto bias_error = decisions.bias_error.find(op.output);
   if (bias_error != decisions.bias_error.end()) request.bias_error = bias_error->second;
   const auto adapted = decisions.adapted.find(op.output);

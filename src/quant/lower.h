@@ -37,6 +37,7 @@ struct Decisions {
   int64_t rounding = 0;         // value of the attribute `rounding`, for operators that have it
   std::map<ir::ValueId, Params> symmetric{};  // see Classes::Assigned
   std::set<ir::ValueId> int4{};               // results of operators with weights of 4 bits
+  bool int4_groups = false;                   // with factors, where can_have_groups() (int4.h)
   /// Weights that are not rounded to the nearest code, by result of their operator.
   std::map<ir::ValueId, AdaptedWeights> adapted{};
   /// Mean errors that biases remove (output_bias.h), by result of the operator.

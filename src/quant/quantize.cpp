@@ -28,6 +28,8 @@
 #include "quant/plan.h"
 #include "quant/quality.h"
 #include "quant/reader_range.h"
+#include "quant/report_quality.h"
+#include "quant/score.h"
 #include "quant/tied.h"
 #include "quant/tune.h"
 #include "quant/widths.h"
@@ -41,46 +43,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-void describe_quality(const LoweredGraph& lowered, const Quality& quality, QuantReport& report) {
-  report.output_sqnr_db = quality.output_db;
-  report.output_agreement = quality.output_agreement;
-  for (size_t i = 0; i < lowered.counterparts.size(); ++i) {
-    const Counterpart& pair = lowered.counterparts[i];
-    const ir::Op& op = lowered.graph.ops()[pair.integer_op];
-    report.ops.push_back(
-        {pair.integer, std::string(ir::op_name(op.kind)), op.source, quality.op_db[i]});
-    if (!std::isfinite(quality.op_db[i])) continue;
-    if (!report.weakest || quality.op_db[i] < report.ops[*report.weakest].sqnr_db) {
-      report.weakest = i;
-    }
-  }
-}
-
-/// Returns the index of the operator that adds the largest relative noise; the first one if several
-/// add as much.
-std::optional<size_t> largest_loss(const LoweredGraph& lowered, const QuantReport& report) {
-  std::vector<double> noise(lowered.graph.value_count(), 0);  // relative to the signal
-  std::map<ir::ValueId, size_t> places;
-  for (size_t i = 0; i < report.ops.size(); ++i) places[report.ops[i].value] = i;
-  std::optional<size_t> found;
-  double largest = 0;
-  for (const Op& op : lowered.graph.ops()) {
-    double before = 0;
-    for (const ir::ValueId id : op.inputs) {
-      if (id != ir::kNoValue) before = std::max(before, noise[ir::index_of(id)]);
-    }
-    double& after = noise[ir::index_of(op.output)];
-    after = before;
-    const auto place = places.find(op.output);
-    if (place == places.end() || !std::isfinite(report.ops[place->second].sqnr_db)) continue;
-    after = std::pow(10, -report.ops[place->second].sqnr_db / 10);
-    if (after - before <= largest) continue;
-    largest = after - before;
-    found = place->second;
-  }
-  return found;
 }
 
 /// Returns the observations of calibration; empty histograms if there is no calibration data.
@@ -143,50 +105,6 @@ Result<PinnedGraph> pinned_graph(const Graph& graph, const QuantSpec& spec) {
   THIMBLE_TRY(const Graph means, pools_to_means(graph, true));
   THIMBLE_TRY(PinnedGraph pinned, extract_pins(means));
   return pinned;
-}
-
-/// How close an integer graph is to the float graph on the samples that were held back.
-struct Score {
-  std::vector<double> db;     // SQNR by output; 0 for a constant one
-  std::vector<double> noise;  // by sample: relative to the signal, summed over the outputs
-
-  [[nodiscard]] double mean_db() const {
-    return std::accumulate(db.begin(), db.end(), 0.0) / static_cast<double>(db.size());
-  }
-};
-Score score_of(const RealOutputs& reference, const RealOutputs& got) {
-  constexpr double kMost = 199;  // of an output without an error
-  Score score;
-  score.noise.resize(reference.empty() ? 0 : reference[0].size(), 0);
-  for (size_t i = 0; i < reference.size(); ++i) {
-    const double db = output_decibels(reference[i], got[i]);
-    score.db.push_back(std::isnan(db) ? 0 : std::min(db, kMost));
-    double squares = 0;
-    for (const auto& sample : reference[i]) {
-      for (const double x : sample) squares += x * x;
-    }
-    for (size_t s = 0; s < reference[i].size() && squares > 0; ++s) {
-      for (size_t k = 0; k < reference[i][s].size(); ++k) {
-        const double error = reference[i][s][k] - got[i][s][k];
-        score.noise[s] += error * error / squares;
-      }
-    }
-  }
-  return score;
-}
-/// Returns true unless the samples that were held back contradict a step that reduces the noise of
-/// single operators. Few samples do not confirm a gain: their noise varies more than the gain.
-bool is_accepted(const Score& before, const Score& after) {
-  constexpr double kMeanLossMax = 0.5, kLossMax = 1, kShareMin = 0.3;
-  for (size_t i = 0; i < before.db.size(); ++i) {
-    if (after.db[i] < before.db[i] - kLossMax) return false;
-  }
-  double better = 0;
-  for (size_t s = 0; s < before.noise.size(); ++s) {
-    if (after.noise[s] < before.noise[s]) better += 1;
-  }
-  return better >= kShareMin * static_cast<double>(before.noise.size()) &&
-         after.mean_db() >= before.mean_db() - kMeanLossMax;
 }
 
 /// Multiply-accumulates for rounding weights, by QuantizeOptions::effort.
@@ -304,45 +222,8 @@ class Quantizer {
     const QualityRequest request{std::min(samples_->count(), options_.quality_samples),
                                  options_.threads, options_.progress};
     report.quality_samples = request.samples;
-    describe_quality(trial.lowered, measure_quality(graph_, trial.lowered, *samples_, request),
-                     report);
-    report.largest_loss = largest_loss(trial.lowered, report);
-  }
-
-  /// Measures each operator whose weights can have 4 bits, alone and with the nearest codes.
-  Status rank_int4(const Variant& trial, QuantReport& report) const {
-    const std::vector<size_t> candidates = int4_candidates(graph_, trial.plan, options_);
-    if (candidates.empty() || !samples_) return ok();
-    report_progress(options_.progress, "ranking weights of 4 bits");
-    const QualityRequest request{ranking_samples(candidates.size()), options_.threads};
-    const RealOutputs reference = float_outputs(graph_, *samples_, request);
-    const auto measured = [&](const LoweredGraph& lowered) {
-      return score_of(reference, integer_outputs(lowered.graph, *samples_, request));
-    };
-    const double before = sum_of(measured(trial.lowered).noise);
-    for (const size_t i : candidates) {
-      THIMBLE_CHECK(check_cancelled());
-      const Op& op = graph_.ops()[i];
-      Decisions decisions = trial.decisions;
-      decisions.int4.insert(op.output);
-      decisions.per_tensor.erase(i);
-      THIMBLE_TRY(const LoweredGraph lowered, lower(graph_, trial.plan, decisions, options_.io));
-      const Score score = measured(lowered);
-      Int4Candidate candidate;
-      candidate.output = graph_.value(op.output).name;
-      candidate.source = op.source;
-      for (const Counterpart& pair : lowered.counterparts) {
-        if (pair.real == trial.plan.ops[i].result)
-          candidate.integer = lowered.graph.value(pair.integer).name;
-      }
-      for (const size_t operand : ir::weight_operands(op.kind)) {
-        candidate.weights += graph_.type(op.inputs[operand]).elements();
-      }
-      candidate.sqnr_db = *std::ranges::min_element(score.db);
-      candidate.noise = std::max(0.0, sum_of(score.noise) - before);
-      report.int4_candidates.push_back(std::move(candidate));
-    }
-    return ok();
+    report_quality(trial.lowered, measure_quality(graph_, trial.lowered, *samples_, request),
+                   report);
   }
 
   /// Rounds weights together (adaptive_rounding.h) and corrects the last biases (output_bias.h),
@@ -419,20 +300,6 @@ class Quantizer {
     return most < static_cast<double>(share) ? static_cast<int64_t>(most) : share;
   }
 
-  static double sum_of(const std::vector<double>& values) {
-    return std::accumulate(values.begin(), values.end(), 0.0);
-  }
-
-  /// Number of samples that rank operators: 2 to 16, fewer for large networks and many operators.
-  [[nodiscard]] int64_t ranking_samples(size_t operators) const {
-    constexpr double kWork = 2e10;  // multiply-accumulates
-    constexpr double kFewest = 2, kMost = 16;
-    double work = 1;
-    for (const Op& op : graph_.ops()) work += static_cast<double>(ir::macs_or_elements(graph_, op));
-    const double wanted = kWork / (work * static_cast<double>(operators));
-    return std::min(samples_->count(), static_cast<int64_t>(std::clamp(wanted, kFewest, kMost)));
-  }
-
   /// Number of samples, with those that are held back, that determine the corrections of biases.
   [[nodiscard]] int64_t bias_samples() const {
     constexpr int64_t kFactor = 4;
@@ -458,10 +325,10 @@ class Quantizer {
       const Op& op = graph_.ops()[matrices[i].op];
       const ir::ValueId y = trial.plan.ops[matrices[i].op].result;
       const bool wide = trial.decisions.params[ir::index_of(y)].wide;
-      found[i] = adapt_rounding({&matrices[i], graph_.value(op.inputs[1]).constant.get(),
-                                 nearest[i].scale, nearest[i].w->data<int8_t>(),
-                                 trial.decisions.read(op.inputs[0], wide).scale,
-                                 op.inputs[2] != ir::kNoValue, code_range(nearest[i].bits)});
+      found[i] = adapt_rounding(
+          {&matrices[i], graph_.value(op.inputs[1]).constant.get(), nearest[i].scale,
+           nearest[i].w->data<int8_t>(), trial.decisions.read(op.inputs[0], wide).scale,
+           op.inputs[2] != ir::kNoValue, code_range(nearest[i].bits), nearest[i].factors});
     });
     std::map<ir::ValueId, AdaptedWeights> result;
     for (size_t i = 0; i < found.size(); ++i) {
@@ -480,7 +347,8 @@ class Quantizer {
                        std::move(trial.decisions.per_tensor),
                        options_.single_rounding ? 1 : 0,
                        std::move(assigned.symmetric),
-                       int4_results(graph_, trial.plan, options_)};
+                       int4_results(graph_, trial.plan, options_),
+                       options_.int4_groups};
     trial.decisions.weight_cache = &weight_cache_;
     THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
     return ok();
@@ -624,7 +492,9 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   const Round round = [&](Variant& variant) -> Result<bool> {
     report.rounding.reset();
     THIMBLE_CHECK(quantizer.simplify(variant, report));
-    if (options.int4_candidates) THIMBLE_CHECK(quantizer.rank_int4(variant, report));
+    if (options.int4_candidates && samples) {
+      THIMBLE_CHECK(rank_int4(float_graph, variant, *samples, options, report));
+    }
     THIMBLE_CHECK(quantizer.adapt(variant, report));
     return report.rounding.has_value();
   };

@@ -130,6 +130,7 @@ struct QuantizeOptions {
   /// Selects operators of the prepared graph whose weights get 4 bits; empty: none. Operators
   /// without such a form keep 8 bits, and are reported.
   std::function<bool(const ir::Graph&, const ir::Op&)> int4;
+  bool int4_groups = false;  // with a factor for each group of weights (group_weights.h)
   /// Selects operators that report.int4_candidates has; empty: none. Requires calibration data.
   std::function<bool(const ir::Graph&, const ir::Op&)> int4_candidates;
   ProgressFunction progress;  // may be empty
@@ -230,8 +231,9 @@ struct QuantReport {
   std::vector<WidthNote> kept_int8_weights;    // although 4 bits were requested
   std::vector<Int4Candidate> int4_candidates;  // in execution order
   std::optional<Int4Choice> int4_choice;
-  int int4_ops = 0;        // operators with weights of 4 bits
-  int64_t int4_bytes = 0;  // of their weights and scales (a multiplier and shift per channel)
+  int int4_ops = 0;          // operators with weights of 4 bits
+  int int4_grouped_ops = 0;  // those of them with a factor for each group
+  int64_t int4_bytes = 0;    // of their weights and scales (a multiplier and shift per channel)
   int64_t int4_as_int8_bytes = 0;   // the same with weights of 8 bits
   int64_t macs_without_effect = 0;  // of channels that passes::remove_channels removed
   std::optional<GoalReport> goal;

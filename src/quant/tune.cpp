@@ -165,7 +165,8 @@ class TrialScorer {
                           {},
                           options_.single_rounding ? 1 : 0,
                           std::move(assigned.symmetric),
-                          int4_results(graph_, plan_, options_)};
+                          int4_results(graph_, plan_, options_),
+                          options_.int4_groups};
       THIMBLE_TRY(const LoweredGraph lowered, lower(graph_, plan_, decisions, options_.io));
       scores[half] = measure_quality(graph_, lowered, samples_[1 - half],
                                      {scored_samples(1 - half), options_.threads})

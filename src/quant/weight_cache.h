@@ -17,10 +17,12 @@ class WeightCache {
     double x_scale = 0, y_scale = 0;
     bool x_wide = false, per_channel = true;
     int bits = 8;
+    bool grouped = false;
     bool operator==(const Key&) const = default;
   };
   [[nodiscard]] static Key key_of(const WeightRequest& request) {
-    return {request.x.scale, request.y.scale, request.x.wide, request.per_channel, request.bits};
+    return {request.x.scale,     request.y.scale, request.x.wide,
+            request.per_channel, request.bits,    request.grouped};
   }
 
   /// Returns the weights of the operator with this result; null if they are not known.

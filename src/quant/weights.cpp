@@ -7,6 +7,7 @@
 #include "numerics/fixed_point.h"
 #include "numerics/int16.h"
 #include "numerics/multiplier.h"
+#include "quant/group_weights.h"
 
 namespace thimble::quant {
 namespace {
@@ -66,6 +67,24 @@ double weight_scale(const Channel& channel, const Params& x) {
   scale = std::max(scale, 0x1p-100);
   while (reach(channel, x, scale) > limits_of(x).accumulator) scale *= 2;
   return scale;
+}
+
+/// Returns scale and factors of a channel with weights of 4 bits in groups. If all weights are 0,
+/// the scale is `zero_scale`.
+GroupScales grouped_scales(const Channel& channel, const Params& x, double zero_scale) {
+  if (largest(channel.w) == 0) {
+    const auto group = static_cast<size_t>(ir::kWeightGroup);
+    return {zero_scale, std::vector<uint8_t>((channel.w.size() + group - 1) / group, 1)};
+  }
+  GroupScales scales = group_scales(channel.w, 0x1p-100);
+  const auto reach_of = [&](const GroupScales& tried) {
+    return grouped_magnitude(channel.w, tried) * limits_of(x).activation +
+           std::abs(channel.bias) / (x.scale * tried.scale) + 1;
+  };
+  while (reach_of(scales) > limits_of(x).accumulator) {
+    scales = group_scales(channel.w, 2 * scales.scale);
+  }
+  return scales;
 }
 
 int8_t weight_code(float weight, double scale, const CodeRange& range) {
@@ -207,13 +226,19 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
   Tensors tensors;
   result.bits = request.bits;
   const CodeRange range = code_range(request.bits);
+  const bool grouped = request.grouped && request.bits == 4 && request.per_channel;
   std::vector<Channel> all;
   for (size_t c = 0; c < channels; ++c) {
     const float add = request.bias == nullptr ? 0.0F : request.bias->data<float>()[c];
     all.push_back({w.data<float>().subspan(c * terms, terms), static_cast<double>(add)});
     result.scale.push_back(weight_scale(all.back(), request.x));
-    if (request.bits == 4)
+    if (grouped) {
+      GroupScales scales = grouped_scales(all.back(), request.x, result.scale.back());
+      result.scale.back() = scales.scale;
+      result.factors.push_back(std::move(scales.factors));
+    } else if (request.bits == 4) {
       result.scale.back() = int4_weight_scale(all.back().w, result.scale.back());
+    }
   }
   if (!request.per_channel) result.scale = {joint_scale(result.scale, all)};
   const ir::Shape per_scale = {static_cast<int64_t>(result.scale.size())};
@@ -230,7 +255,10 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
       std::ranges::copy(request.adapted->codes.data<int8_t>().subspan(c * terms, terms),
                         codes.begin());
     } else {
-      for (size_t i = 0; i < terms; ++i) codes[i] = weight_code(all[c].w[i], scale, range);
+      for (size_t i = 0; i < terms; ++i) {
+        codes[i] = grouped ? grouped_code(all[c].w[i], scale, result.factor(c, i))
+                           : weight_code(all[c].w[i], scale, range);
+      }
     }
     if (request.bias != nullptr && !request.x_means.empty()) {
       bias -= mean_shift(request, c, all[c].w, codes, scale) * request.coverage;

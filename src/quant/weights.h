@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "ir/tensor.h"
+#include "ir/weight_bits.h"
 #include "quant/pins.h"
 #include "quant/range.h"
 
@@ -22,9 +23,15 @@ struct CodeRange {
 [[nodiscard]] CodeRange code_range(int bits);
 
 struct IntegerWeights {
-  ir::TensorPtr w;            // i8 in [-127, 127]; in [-8, 7] with 4 bits
-  int bits = 8;               // 8, or 4
+  ir::TensorPtr w;  // i8 in [-127, 127]; in [-8, 7] with 4 bits
+  int bits = 8;     // 8, or 4
+  /// Factors of each output channel (group_weights.h); empty: none. w contains the products.
+  std::vector<std::vector<uint8_t>> factors{};
   std::vector<double> scale;  // exact in float32; one per output channel, or one
+  /// Returns the factor of weight i of a channel.
+  [[nodiscard]] int32_t factor(size_t channel, size_t i) const {
+    return factors.empty() ? 1 : factors[channel][i / static_cast<size_t>(ir::kWeightGroup)];
+  }
   ir::TensorPtr bias;         // i32 at scale s_x * s_w; i64 for 16-bit activations
   ir::TensorPtr mult, shift;  // i32, one per output channel, or one
 };
@@ -46,7 +53,8 @@ struct WeightRequest {
   /// with a stride.
   double coverage = 1;
   bool per_channel = true;
-  int bits = 8;  // 4: codes in [-8, 7], with the scale that has the least squared error
+  int bits = 8;          // 4: codes in [-8, 7], with the scale that has the least squared error
+  bool grouped = false;  // with 4 bits: a factor for each group of weights (group_weights.h)
   const AdaptedWeights* adapted = nullptr;  // null: the nearest codes
   std::span<const double> bias_error;  // mean error of the result, by output channel; may be empty
 };

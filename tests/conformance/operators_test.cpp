@@ -14,6 +14,7 @@
 #include "emit/emit.h"
 #include "engine/engine.h"
 #include "ir/print.h"
+#include "ir/weight_bits.h"
 #include "random_direct_graph.h"
 #include "random_integer_graph.h"
 #include "random_move_graph.h"
@@ -216,6 +217,31 @@ ir::Graph with_int4_weights(ir::Graph graph) {
   return graph;
 }
 
+/// Returns the graph with weights of 4 bits and a factor for each group where an operator may have
+/// them.
+ir::Graph with_grouped_weights(ir::Graph graph) {
+  for (ir::Op& op : graph.ops()) {
+    const bool is_conv = op.kind == ir::OpKind::qconv2d && op.get(ir::attr::groups) == 1;
+    if (!is_conv && op.kind != ir::OpKind::qlinear) continue;
+    ir::TensorPtr& weights = graph.value(op.inputs[1]).constant;
+    if (weights == nullptr || weights->dtype != ir::DType::kI8) continue;
+    if (graph.type(op.inputs[0]).dtype != ir::DType::kI8) continue;
+    if (ir::element_count(weights->shape) != weights->shape[0] * weights->shape[1]) continue;
+    ir::Tensor narrow = *weights;
+    const auto codes = narrow.data<int8_t>();
+    const auto terms = static_cast<size_t>(narrow.shape[1]);
+    for (size_t i = 0; i < codes.size(); ++i) {
+      const size_t group = i % terms / static_cast<size_t>(ir::kWeightGroup);
+      const auto factor = static_cast<int>(1 + (5 * (i / terms) + 3 * group) % 15);
+      codes[i] = static_cast<int8_t>(factor * (codes[i] >> 4));
+    }
+    weights = std::make_shared<const ir::Tensor>(std::move(narrow));
+    op.attrs.set(ir::attr::weight_bits, int64_t{4});
+    op.attrs.set(ir::attr::weight_group, ir::kWeightGroup);
+  }
+  return graph;
+}
+
 const Collector& all_cases() {
   static const Collector collector = [] {
     Collector c;
@@ -232,6 +258,8 @@ const Collector& all_cases() {
       if (seed < kInt4Seeds) {
         c.offer(with_int4_weights(test::random_integer_graph(seed, {1, false})), Dialect::kNative,
                 seed, "int4 weights");
+        c.offer(with_grouped_weights(test::random_integer_graph(seed, {1, false})),
+                Dialect::kNative, seed, "int4 weights in groups");
       }
       c.offer(test::random_wide_graph(seed, 1), Dialect::kNative, seed, "int16");
       const ir::DType dtype = kOthers[seed % std::size(kOthers)];

@@ -46,7 +46,7 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/board_image_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/firmware)
   add_test(NAME e2e_cli
            COMMAND python3 ${here}/cli_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
-  foreach(part table auto boards)
+  foreach(part table auto boards groups scalar)
     add_test(NAME e2e_int4_${part}
              COMMAND python3 ${here}/int4_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${part})
     list(APPEND e2e_tests e2e_int4_${part})

@@ -1,9 +1,10 @@
 """Weights of 4 bits: one result on host, evaluator and emulated boards; sizes, accuracy and cycles.
 
-usage: int4_test.py THIMBLE REPO table|auto|boards [--bless]
+usage: int4_test.py THIMBLE REPO table|auto|boards|groups|scalar [--bless]
 
 Compares the numbers of docs/quantization.md with the measured ones; --bless writes them. `auto`: --weights auto, and
 weights that PyTorch quantized to 4 bits. `boards`: cycles of one inference under QEMU, modelled from counted instructions.
+`groups`: a factor for each 32 inputs, `scalar`: cores without DSP extension; both also under QEMU.
 """
 
 import json
@@ -21,6 +22,13 @@ CORES = ("cortex-m4", "cortex-m33", "cortex-m55")
 BYTES_MAX = {"gru_classifier": 0.62}  # its rows have 10 and 24 weights, and each a scale
 BYTES_MAX_OTHERS = 0.55
 ACCURACY_LOSS_MAX = 0.01
+GROUP_NETWORKS = ("dscnn_kws", "deit_tiny_like", "lstm_classifier", "decoder_step")
+GROUP_CORES = ("cortex-m4", "cortex-m55")
+GROUP_BYTES_MAX = 0.60
+GROUP_CYCLES_MAX = {"cortex-m4": 1.6, "cortex-m55": 2.0}
+TORCHAO_GAIN_MIN = 5  # dB
+SCALAR_CORES = ("cortex-m0plus", "cortex-m3")
+SCALAR_CYCLES_MAX = {"dscnn_kws": 1.5, "mobilenet_v1_vww": 1.5, "lstm_classifier": 2.4}
 CYCLES_MAX = {"cortex-m4": 1.15, "cortex-m33": 1.15, "cortex-m55": 1.25}
 
 
@@ -59,6 +67,83 @@ def measure(program, models, scratch, name):
         100 * results["int8"][1]["accuracy"], 100 * results["int4"][1]["accuracy"])
 
 
+def run_everywhere(program, out, sample):
+    """Returns the cycles on the emulated board; host, evaluator and board must agree."""
+    board = thimble(program, "run", out, "--input", sample, "--on", "qemu", "--profile")
+    for place in ("host", "eval"):
+        ran = thimble(program, "run", out, "--input", sample, "--on", place)
+        if ran["outputs"][0]["sha256"] != board["outputs"][0]["sha256"]:
+            fail(f"{out.name}: {place} and board differ")
+    return board["cycles"]
+
+
+def groups_row(program, models, scratch, name):
+    """Returns the row of a network with factors; checks gain, size and cycles."""
+    model = models / name
+    sqnr, cycles = {}, {}
+    sample = first_sample(model, scratch)
+    for weights in ("int8", "int4", "int4:group=32"):
+        for core in GROUP_CORES:
+            out = scratch / f"{name}-{core}-{weights.split(':')[-1]}.pte"
+            report = build(program, model, core, out, "--weights", weights)
+            cycles[weights, core] = run_everywhere(program, out, sample)
+        compared = thimble(program, "compare", model / f"{name}.pt2", out, "--data", model / "test.npz")
+        sqnr[weights] = compared["sqnr_db"][0]
+    if any("stored in 8 bits" in note for note in report["notes"]):
+        fail(f"{name}: {report['notes']}")
+    int4 = report["int4_weights"]
+    if int4["grouped_ops"] == 0 or int4["bytes"] > GROUP_BYTES_MAX * int4["as_int8_bytes"]:
+        fail(f"{name}: {int4}")
+    if sqnr["int4:group=32"] <= sqnr["int4"]:
+        fail(f"{name}: {sqnr}")
+    for core in GROUP_CORES:
+        if cycles["int4:group=32", core] > GROUP_CYCLES_MAX[core] * cycles["int8", core]:
+            fail(f"{name} on {core}: {cycles}")
+    return "| {} | {:.1f} | {:.1f} | {} of {} | {:.2f} | {} |".format(
+        name, sqnr["int4"], sqnr["int4:group=32"], int4["grouped_ops"], int4["ops"], int4["bytes"] / int4["as_int8_bytes"],
+        " | ".join(f"{cycles['int4:group=32', core] / cycles['int8', core]:.2f}" for core in GROUP_CORES))
+
+
+def check_groups(program, repo, scratch):
+    """Targets that refuse, texts that are refused, and weights that torchao rounded in groups."""
+    model = repo / "models/dscnn_kws"
+    out = scratch / "refused.pte"
+    refused(program, model, 2, "int4 or int4:group=32 expected", out, "--weights", "int4:group=64")
+    refused(program, model, 1, "ExecuTorch has no kernels", out, "--weights", "int4:group=32", "--compat", "executorch")
+    refused(program, model, 1, "no weights of 4 bits", out, "--weights", "int4:group=32", "--target", "corstone-300")
+    data = repo / "tests/data/pt2"
+    with zipfile.ZipFile(data / "torchao_int4_groups.npz") as archive:
+        archive.extract("in0.npy", scratch)
+    with zipfile.ZipFile(scratch / "x.npz", "w") as archive:
+        archive.write(scratch / "in0.npy", "x.npy")
+    sqnr = {}
+    for weights in ("int4", "int4:group=32"):
+        report = thimble(program, "compile", data / "torchao_int4_groups.pt2", "--target", "cortex-m4", "--calibrate",
+                         scratch / "x.npz", "--weights", weights, "-o", scratch / "torchao.pte")
+        compared = thimble(program, "compare", data / "torchao_int4_groups.pt2", scratch / "torchao.pte", "--data",
+                           scratch / "x.npz")
+        sqnr[weights] = compared["sqnr_db"][0]
+    if report["int4_weights"]["grouped_ops"] != 1 or sqnr["int4:group=32"] < sqnr["int4"] + TORCHAO_GAIN_MIN:
+        fail(f"torchao_int4_groups: {sqnr}, {report['int4_weights']}")
+
+
+def scalar_row(program, models, scratch, name):
+    """Returns the cycles of int4 relative to int8 on cores without DSP extension."""
+    model = models / name
+    sample = first_sample(model, scratch)
+    ratios = []
+    for core in SCALAR_CORES:
+        cycles = {}
+        for weights in ("int8", "int4"):
+            out = scratch / f"{name}-{core}-{weights}.pte"
+            build(program, model, core, out, "--weights", weights)
+            cycles[weights] = run_everywhere(program, out, sample)
+        ratios.append(cycles["int4"] / cycles["int8"])
+        if ratios[-1] > SCALAR_CYCLES_MAX[name]:
+            fail(f"{name} on {core}: {ratios[-1]:.3f} times the cycles of int8 weights")
+    return "| {} | {} |".format(name, " | ".join(f"{ratio:.2f}" for ratio in ratios))
+
+
 def first_sample(model, scratch):
     with zipfile.ZipFile(model / "golden.npz") as archive:
         name = next(name for name in archive.namelist() if name.startswith(("x", "in", "arg")))
@@ -76,14 +161,7 @@ def cycles_on_boards(program, models, scratch, name):
             out = scratch / f"{name}-{core}-{weights}.pte"
             build(program, model, core, out, "--weights", weights)
             sample = first_sample(model, scratch)
-            board = thimble(program, "run", out, "--input", sample, "--on", "qemu", "--profile")
-            cycles[weights] = board["cycles"]
-            if weights == "int8":
-                continue
-            for place in ("host", "eval"):
-                ran = thimble(program, "run", out, "--input", sample, "--on", place)
-                if ran["outputs"][0]["sha256"] != board["outputs"][0]["sha256"]:
-                    fail(f"{name} on {core}: {place} and board differ")
+            cycles[weights] = run_everywhere(program, out, sample)
         ratios.append(cycles["int4"] / cycles["int8"])
         if ratios[-1] > CYCLES_MAX[core]:
             fail(f"{name} on {core}: {ratios[-1]:.3f} times the cycles of int8 weights")
@@ -204,6 +282,19 @@ def main():
             rows = [cycles_on_boards(program, models, scratch, name) for name in NETWORKS]
             compare_text(document, "int4 cycles", "\n".join((
                 "| network | " + " | ".join(CORES) + " |", "|---|" + "--:|" * len(CORES), *rows)) + "\n", bless)
+            return
+        if part == "groups":
+            check_groups(program, repo, scratch)
+            rows = [groups_row(program, models, scratch, name) for name in GROUP_NETWORKS]
+            compare_text(document, "int4 groups", "\n".join((
+                "| network | int4 | groups | operators | weights | " + " | ".join(GROUP_CORES) + " |",
+                "|---" + "|--:" * (4 + len(GROUP_CORES)) + "|", *rows)) + "\n", bless)
+            return
+        if part == "scalar":
+            rows = [scalar_row(program, models, scratch, name) for name in SCALAR_CYCLES_MAX]
+            compare_text(document, "int4 without DSP", "\n".join((
+                "| network | " + " | ".join(SCALAR_CORES) + " |", "|---" + "|--:" * len(SCALAR_CORES) + "|", *rows)) + "\n",
+                bless)
             return
         if part == "auto":
             check_auto(program, models, scratch)

@@ -1,7 +1,11 @@
 #include "tests/kernels/int4_case.h"
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cstring>
 
+#include "abi/int4_group.h"
 #include "abi/matmul_dsp.h"
 #include "abi/matmul_mve.h"
 #include "abi/matmul_scalar.h"
@@ -16,7 +20,10 @@ using Bytes = std::vector<uint8_t>;
 
 bool is_linear(PteOp op) {
   return op == PteOp::thimble_linear_dsp_int4 || op == PteOp::thimble_linear_mve_int4 ||
-         op == PteOp::thimble_linear_scalar_int4;
+         op == PteOp::thimble_linear_scalar_int4 || op == PteOp::thimble_linear_int4_group;
+}
+bool is_grouped(PteOp op) {
+  return op == PteOp::thimble_linear_int4_group || op == PteOp::thimble_conv2d_int4_group;
 }
 
 int32_t depth_of(const ConvCase& c) {
@@ -123,6 +130,53 @@ Bytes scalar(const ConvCase& c) {
   return bytes;
 }
 
+/// Returns the largest factor of `count` weights of a channel from depth k; 0 for a missing
+/// channel.
+int32_t factor(const ConvCase& c, int32_t o, int32_t k, int32_t count) {
+  if (o >= c.out_c) return 0;
+  for (int32_t f = 15; f > 0; --f) {
+    bool fits = true;
+    for (int32_t i = k; i < k + count; ++i) {
+      const int32_t weight = code(c, o, i);
+      fits = fits && weight % f == 0 && weight / f >= -8 && weight / f <= 7;
+    }
+    if (fits) return f;
+  }
+  ADD_FAILURE() << "weights without a factor";
+  return 0;
+}
+
+Bytes grouped(const ConvCase& c) {
+  Bytes bytes;
+  for (int32_t first = 0; first < c.out_c; first += 4) {
+    abi::Int4Quad quad = {};
+    for (int32_t lane = 0; lane < 4 && first + lane < c.out_c; ++lane) {
+      const auto o = static_cast<size_t>(first + lane);
+      quad.bias[lane] = bias(c, first + lane);
+      quad.mult[lane] = c.mult[o];
+      quad.shift[lane] = static_cast<int8_t>(c.shift[o]);
+    }
+    append(bytes, &quad, 1);
+    for (int32_t k = 0; k < depth_of(c); k += 32) {
+      const int32_t count = std::min(32, depth_of(c) - k);
+      int32_t factors[4];
+      for (int32_t lane = 0; lane < 4; ++lane) {
+        factors[lane] = factor(c, first + lane, k, count);
+        bytes.push_back(static_cast<uint8_t>(factors[lane]));
+      }
+      for (const int32_t lane : {0, 2}) {
+        for (int32_t i = k; i < k + count; ++i) {
+          const int32_t low = code(c, first + lane, i) / std::max(1, factors[lane]);
+          const int32_t high = code(c, first + lane + 1, i) / std::max(1, factors[lane + 1]);
+          bytes.push_back(static_cast<uint8_t>(16 * high + low + 8));
+        }
+      }
+    }
+  }
+  bytes.resize(bytes.size() + 16);
+  return bytes;
+}
+
 template <class Geometry>
 Value constant_of(const Geometry& geometry) {
   Bytes bytes;
@@ -138,6 +192,10 @@ Invocation linear_call(PteOp op, const ConvCase& c, const Bytes& weights, Random
   Invocation call(op);
   call.add(random_codes(random, {rows, c.in_c}));
   call.add(constant_of(g)).add(constant_bytes(weights));
+  if (is_grouped(op)) {
+    const auto scratch = static_cast<int32_t>(abi::int4_group_scratch_bytes(c.in_c));
+    call.add(make(DType::kU8, {scratch}));
+  }
   return std::move(call.add(make(DType::kI8, {rows, c.out_c})));
 }
 
@@ -146,6 +204,7 @@ int64_t scratch_bytes(PteOp op, const ConvCase& c) {
   if (op == PteOp::thimble_conv2d_dsp_int4) {
     return abi::dsp_conv_scratch_bytes(window_geometry_of(c));
   }
+  if (is_grouped(op)) return abi::int4_group_scratch_bytes(depth);
   if (op == PteOp::thimble_conv2d_scalar_int4) return abi::kScalarPixels * abi::scalar_row(depth);
   return abi::conv2d_mve_scratch_bytes(depth, depth / static_cast<uint32_t>(c.kernel[0]));
 }
@@ -159,6 +218,9 @@ Bytes packed(PteOp op, const ConvCase& c) {
     case PteOp::thimble_conv2d_mve_int4:
     case PteOp::thimble_linear_mve_int4:
       return mve(c);
+    case PteOp::thimble_conv2d_int4_group:
+    case PteOp::thimble_linear_int4_group:
+      return grouped(c);
     default:
       return scalar(c);
   }
@@ -168,22 +230,29 @@ Bytes packed(PteOp op, const ConvCase& c) {
 
 ConvCase int4_case(PteOp op, Random& random) {
   ConvCase c;
-  const bool linear = is_linear(op);
+  const bool one_tap = is_linear(op) || is_grouped(op);
   for (int a = 0; a < 2; ++a) {
-    const int32_t kernel = linear ? 1 : uniform(random, 1, 3);
-    const int32_t stride = linear ? 1 : uniform(random, 1, 3);
-    const int32_t dilation = linear ? 1 : uniform(random, 1, 2);
+    const int32_t kernel = one_tap ? 1 : uniform(random, 1, 3);
+    const int32_t stride = one_tap ? 1 : uniform(random, 1, 3);
+    const int32_t dilation = one_tap ? 1 : uniform(random, 1, 2);
     const int32_t reach = (kernel - 1) * dilation;
     const int32_t pad = uniform(random, 0, reach);
     const int32_t in = uniform(random, std::max(1, reach + 1 - 2 * pad), reach + 4);
     c.set_axis(a, {in, kernel, stride, dilation, pad, (in + 2 * pad - reach - 1) / stride + 1});
   }
-  c.in_c =
-      op == PteOp::thimble_linear_dsp_int4 ? 4 * uniform(random, 1, 9) : uniform(random, 1, 40);
+  c.in_c = is_grouped(op)                         ? 4 * uniform(random, 1, 30)
+           : op == PteOp::thimble_linear_dsp_int4 ? 4 * uniform(random, 1, 9)
+                                                  : uniform(random, 1, 40);
   c.out_c = uniform(random, 1, 11);
   c.randomize(random);
   for (int8_t& weight : c.weights)
     weight = static_cast<int8_t>(weight % 16 < 0 ? weight % 16 + 8 : weight % 16 - 8);
+  for (size_t i = 0; is_grouped(op) && i < c.weights.size(); ++i) {
+    const size_t group = i % static_cast<size_t>(c.in_c) / 32;
+    const size_t row = i / static_cast<size_t>(c.in_c);
+    c.weights[i] =
+        static_cast<int8_t>(c.weights[i] * static_cast<int32_t>(1 + (7 * row + 4 * group) % 15));
+  }
   if (c.bias.empty()) c.bias.assign(static_cast<size_t>(c.out_c), 3);
   return c;
 }

@@ -19,7 +19,8 @@ using abi::PteOp;
 
 constexpr PteOp kInt4Ops[] = {PteOp::thimble_conv2d_dsp_int4,    PteOp::thimble_conv2d_mve_int4,
                               PteOp::thimble_conv2d_scalar_int4, PteOp::thimble_linear_dsp_int4,
-                              PteOp::thimble_linear_mve_int4,    PteOp::thimble_linear_scalar_int4};
+                              PteOp::thimble_linear_mve_int4,    PteOp::thimble_linear_scalar_int4,
+                              PteOp::thimble_conv2d_int4_group,  PteOp::thimble_linear_int4_group};
 
 int8_t expected_at(const ConvCase& c, const int8_t* x, int32_t o, int32_t oy, int32_t ox) {
   int64_t acc = c.bias[static_cast<size_t>(o)];

@@ -570,6 +570,8 @@ Invocation direct_sample(PteOp op, Random& random) {
     case PteOp::thimble_conv2d_dsp_int4:
     case PteOp::thimble_conv2d_mve_int4:
     case PteOp::thimble_conv2d_scalar_int4:
+    case PteOp::thimble_conv2d_int4_group:
+    case PteOp::thimble_linear_int4_group:
     case PteOp::thimble_linear_dsp_int4:
     case PteOp::thimble_linear_mve_int4:
     case PteOp::thimble_linear_scalar_int4:

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <vector>
 
 #include "ir/print.h"
 #include "quant/adaptive_rounding.h"
+#include "quant/group_weights.h"
 #include "quant/quantize.h"
 #include "quant_random_network.h"
 
@@ -52,6 +55,86 @@ double error_of(const quant::OperandMatrix& operand, std::span<const float> w,
     squares += error * error;
   }
   return squares / kColumns - sum * sum / (double{kColumns} * kColumns);
+}
+
+/// Normally distributed weights of one channel; groups differ in magnitude.
+std::vector<float> grouped_weights(size_t count, uint64_t seed) {
+  Random random(seed);
+  std::vector<float> w(count);
+  for (size_t i = 0; i < count; ++i) {
+    double sum = 0;
+    for (int k = 0; k < 12; ++k) sum += random.real(-0.5, 0.5);
+    w[i] = static_cast<float>(sum * static_cast<double>(1 + i / 32 % 3));
+  }
+  return w;
+}
+
+double squared_error(std::span<const float> w, const std::function<double(size_t)>& rounded) {
+  double error = 0;
+  for (size_t i = 0; i < w.size(); ++i) {
+    const double difference = rounded(i) - static_cast<double>(w[i]);
+    error += difference * difference;
+  }
+  return error;
+}
+
+TEST(GroupScales, LoseLittleAgainstAFloatScalePerGroup) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::vector<float> w = grouped_weights(144, seed);  // the last group has 16
+    const quant::GroupScales scales = quant::group_scales(w, 0x1p-100);
+    ASSERT_EQ(scales.factors.size(), 5U);
+    const double grouped = squared_error(w, [&](size_t i) {
+      const int32_t factor = scales.factors[i / 32];
+      const int8_t code = quant::grouped_code(w[i], scales.scale, factor);
+      EXPECT_EQ(code % factor, 0);
+      EXPECT_TRUE(code / factor >= -8 && code / factor <= 7);
+      return code * scales.scale;
+    });
+    const auto nearest = [](float weight, double scale) {
+      return std::clamp(std::nearbyint(static_cast<double>(weight) / scale), -8.0, 7.0) * scale;
+    };
+    double ideal = 0;
+    for (size_t first = 0; first < w.size(); first += 32) {
+      const auto group = std::span(w).subspan(first, std::min<size_t>(32, w.size() - first));
+      const double scale = quant::int4_weight_scale(group, 0);
+      ideal += squared_error(group, [&](size_t i) { return nearest(group[i], scale); });
+    }
+    const double one = quant::int4_weight_scale(w, 0);
+    const double channel = squared_error(w, [&](size_t i) { return nearest(w[i], one); });
+    EXPECT_LT(10 * std::log10(grouped / ideal), 0.3) << seed;
+    EXPECT_GT(10 * std::log10(channel / grouped), 1.5) << seed;
+  }
+}
+
+TEST(GroupScales, AreAtLeastTheFinest) {
+  const std::vector<float> w = grouped_weights(64, 3);
+  const double finest = 2 * quant::group_scales(w, 0x1p-100).scale;
+  EXPECT_GE(quant::group_scales(w, finest).scale, finest);
+}
+
+TEST(AdaptiveRounding, KeepsFactors) {
+  const quant::OperandMatrix operand = alike_terms();
+  ir::Tensor w = ir::zeros(ir::DType::kF32, {kOutputs, kTerms});
+  Random random(5);
+  std::vector<int8_t> nearest;
+  const std::vector<double> scale(kOutputs, kScale);
+  const std::vector<std::vector<uint8_t>> factors = {{3}, {15}, {1}, {8}};
+  for (size_t i = 0; i < w.data<float>().size(); ++i) {
+    const int32_t factor = factors[i / kTerms][0];
+    float& weight = w.data<float>()[i];
+    weight = static_cast<float>(random.real(-8, 7) * kScale * factor);
+    nearest.push_back(quant::grouped_code(weight, kScale, factor));
+  }
+  const auto adapted = quant::adapt_rounding(
+      {&operand, &w, scale, nearest, 0.01, true, quant::code_range(4), factors});
+  bool changed = false;
+  for (size_t i = 0; i < nearest.size(); ++i) {
+    const int32_t factor = factors[i / kTerms][0], code = adapted.codes.data<int8_t>()[i];
+    EXPECT_EQ(code % factor, 0) << i;
+    EXPECT_TRUE(code / factor >= -8 && code / factor <= 7) << i;
+    changed = changed || code != nearest[i];
+  }
+  EXPECT_TRUE(changed);
 }
 
 TEST(AdaptiveRounding, LowersTheErrorOfResults) {

@@ -42,8 +42,11 @@ std::vector<KernelCall> fast_calls(const ir::Graph& graph, const ir::Op& op, con
     calls.push_back(std::move(*call));
     // Weights of 4 bits are stored in 4 bits, also if a kernel with 8 bits takes fewer
     // instructions.
-    if (int4 && stores_4_bits(calls.front()) && !stores_4_bits(calls.back())) continue;
-    if (calls.size() > 1 && !(cost && best_cost && *cost < *best_cost)) continue;
+    const bool first_is_4_bits = int4 && stores_4_bits(calls.front());
+    const bool this_is_4_bits = int4 && stores_4_bits(calls.back());
+    if (first_is_4_bits && !this_is_4_bits) continue;
+    const bool fewer = cost && best_cost && *cost < *best_cost;
+    if (calls.size() > 1 && first_is_4_bits == this_is_4_bits && !fewer) continue;
     std::swap(calls.front(), calls.back());
     best_cost = cost;
   }

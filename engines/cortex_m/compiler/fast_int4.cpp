@@ -26,7 +26,7 @@ namespace {
 using abi::PteOp;
 
 bool has_form(const ir::Op& op) {
-  if (!ir::has_int4_weights(op)) return false;
+  if (!ir::has_int4_weights(op) || ir::has_grouped_weights(op)) return false;
   return op.kind != ir::OpKind::qconv2d || op.get(ir::attr::groups) == 1;
 }
 
@@ -146,6 +146,21 @@ std::optional<KernelCall> linear_call(const ir::Op& op, PteOp pte_op,
   return call;
 }
 
+/// `pairs`: for the kernels of Armv6-M, which compute two or four pixels at once.
+std::optional<KernelCall> scalar_conv2d(const ir::Graph& graph, const ir::Op& op, bool pairs) {
+  if (!has_form(op)) return {};
+  std::optional<abi::WindowGeometry> g = window_geometry(graph, op);
+  if (!g) return {};
+  const std::vector<Filter> all = filters(graph, op);
+  if (!std::ranges::all_of(all, fits_scalar)) return {};
+  const int64_t row = abi::scalar_row(static_cast<int64_t>(all[0].weights.size()));
+  g->block_pixels = pairs && g->out_h * g->out_w >= 4 ? 4 : 2;
+  if (!scratch_is_small(graph, op, abi::scalar_int4_rows(*g, pairs) * row)) g->block_pixels = 2;
+  return conv_call(op, PteOp::thimble_conv2d_scalar_int4, *g,
+                   pack_scalar(all, op.get(ir::attr::y_zp)),
+                   abi::scalar_int4_rows(*g, pairs) * row);
+}
+
 /// The weights of a recurrent layer (abi/int4.h).
 Constant pack_row_pairs(const ir::Tensor& w) {
   const auto rows = static_cast<size_t>(w.shape[0]), terms = static_cast<size_t>(w.shape[1]);
@@ -240,14 +255,10 @@ std::optional<KernelCall> int4_dsp_linear(const ir::Graph& graph, const ir::Op& 
 }
 
 std::optional<KernelCall> int4_scalar_conv2d(const ir::Graph& graph, const ir::Op& op) {
-  if (!has_form(op)) return {};
-  const std::optional<abi::WindowGeometry> g = window_geometry(graph, op);
-  if (!g) return {};
-  const std::vector<Filter> all = filters(graph, op);
-  if (!std::ranges::all_of(all, fits_scalar)) return {};
-  const int64_t row = abi::scalar_row(static_cast<int64_t>(all[0].weights.size()));
-  return conv_call(op, PteOp::thimble_conv2d_scalar_int4, *g,
-                   pack_scalar(all, op.get(ir::attr::y_zp)), abi::kScalarPixels * row);
+  return scalar_conv2d(graph, op, false);
+}
+std::optional<KernelCall> int4_thumb1_conv2d(const ir::Graph& graph, const ir::Op& op) {
+  return scalar_conv2d(graph, op, true);
 }
 
 std::optional<KernelCall> int4_scalar_linear(const ir::Graph& graph, const ir::Op& op) {

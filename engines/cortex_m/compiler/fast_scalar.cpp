@@ -17,6 +17,28 @@
 namespace thimble::engine::cortex_m {
 namespace {
 
+/// Bytes of the activations that an operator reads and writes.
+int64_t activation_bytes(const ir::Graph& graph, const ir::Op& op) {
+  auto bytes = static_cast<int64_t>(graph.type(op.output).bytes());
+  for (const ir::ValueId input : op.inputs) {
+    if (input == ir::kNoValue || graph.value(input).constant != nullptr) continue;
+    bytes += static_cast<int64_t>(graph.type(input).bytes());
+  }
+  return bytes;
+}
+
+}  // namespace
+
+bool scratch_is_small(const ir::Graph& graph, const ir::Op& op, int64_t scratch_bytes) {
+  constexpr int64_t kPart = 12;
+  const int64_t own = activation_bytes(graph, op);
+  return kPart * scratch_bytes <= own || std::ranges::any_of(graph.ops(), [&](const ir::Op& other) {
+           return activation_bytes(graph, other) >= own + scratch_bytes;
+         });
+}
+
+namespace {
+
 using abi::PteOp;
 
 bool all_fit(const std::vector<Filter>& filters) {
@@ -44,27 +66,6 @@ Constant pack_taps(const std::vector<Filter>& filters, int64_t y_zero_point) {
   return writer.take();
 }
 
-/// Bytes of the activations that an operator reads and writes.
-int64_t activation_bytes(const ir::Graph& graph, const ir::Op& op) {
-  auto bytes = static_cast<int64_t>(graph.type(op.output).bytes());
-  for (const ir::ValueId input : op.inputs) {
-    if (input == ir::kNoValue || graph.value(input).constant != nullptr) continue;
-    bytes += static_cast<int64_t>(graph.type(input).bytes());
-  }
-  return bytes;
-}
-
-/// Returns true if the scratch of four pixels hardly enlarges the arena: it is small beside the
-/// operator's activations, or another operator has more activations. It is not considered which
-/// results overlap their operands, and which values live longer.
-bool may_use(const ir::Graph& graph, const ir::Op& op, int64_t scratch_bytes) {
-  constexpr int64_t kPart = 12;
-  const int64_t own = activation_bytes(graph, op);
-  return kPart * scratch_bytes <= own || std::ranges::any_of(graph.ops(), [&](const ir::Op& other) {
-           return activation_bytes(graph, other) >= own + scratch_bytes;
-         });
-}
-
 std::optional<KernelCall> depthwise(const ir::Graph& graph, const ir::Op& op,
                                     uint16_t block_pixels) {
   std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
@@ -73,7 +74,8 @@ std::optional<KernelCall> depthwise(const ir::Graph& graph, const ir::Op& op,
   const bool neighbours = geometry->stride_w == 1 && geometry->dilation_w == 1;
   if (nine && neighbours && geometry->out_w >= block_pixels && geometry->in_c == geometry->out_c) {
     geometry->block_pixels = block_pixels;
-    if (!may_use(graph, op, abi::scalar_depthwise_scratch(*geometry))) geometry->block_pixels = 0;
+    if (!scratch_is_small(graph, op, abi::scalar_depthwise_scratch(*geometry)))
+      geometry->block_pixels = 0;
   }
   const std::vector<Filter> all = filters(graph, op);
   if (!all_fit(all)) return {};
@@ -113,7 +115,7 @@ std::optional<KernelCall> conv2d(const ir::Graph& graph, const ir::Op& op, uint1
   const int64_t window = int64_t{geometry->kernel_h} * geometry->kernel_w * geometry->in_c;
   const int64_t row = abi::scalar_row(window);
   const bool blocks = geometry->out_h * geometry->out_w >= block_pixels;
-  if (blocks && may_use(graph, op, abi::kScalarQuadRows * row)) {
+  if (blocks && scratch_is_small(graph, op, abi::kScalarQuadRows * row)) {
     geometry->block_pixels = block_pixels;
   }
   const std::vector<Filter> all = filters(graph, op);

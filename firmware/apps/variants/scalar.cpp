@@ -60,8 +60,8 @@ Axis make_axis(Case& c, bool pointwise) {
   return axis;
 }
 
-/// With `block_pixels` of 4 in half of the cases.
-abi::WindowGeometry put_window(Case& c, const Axis& h, const Axis& w, int32_t in_c, int32_t out_c) {
+abi::WindowGeometry put_window(Case& c, const Axis& h, const Axis& w, int32_t in_c, int32_t out_c,
+                               int32_t block_pixels) {
   const Codes codes = make_codes(c);
   c.input<int8_t>(h.in * w.in * in_c);
   const auto u16 = [](int32_t value) { return static_cast<uint16_t>(value); };
@@ -69,7 +69,7 @@ abi::WindowGeometry put_window(Case& c, const Axis& h, const Axis& w, int32_t in
   const abi::WindowGeometry g = {
       u16(h.in),          u16(w.in),          u16(in_c),    u16(h.out),   u16(w.out),
       u16(out_c),         u8(h.kernel),       u8(w.kernel), u8(h.stride), u8(w.stride),
-      u8(h.dilation),     u8(w.dilation),     u8(h.pad),    u8(w.pad),    u16(c.uniform(0, 1) * 4),
+      u8(h.dilation),     u8(w.dilation),     u8(h.pad),    u8(w.pad),    u16(block_pixels),
       codes.x_zero_point, codes.y_zero_point, codes.min,    codes.max,    {}};
   *c.input<abi::WindowGeometry>(1) = g;
   c.text() << "in " << h.in << "x" << w.in << "x" << in_c << " out " << h.out << "x" << w.out << "x"
@@ -85,7 +85,7 @@ void make_conv2d_scalar(uint32_t, Case& c) {
   const Axis w = make_axis(c, pointwise);
   const int32_t in_c = c.uniform(1, 20);
   const int32_t out_c = c.uniform(1, 9);
-  const abi::WindowGeometry g = put_window(c, h, w, in_c, out_c);
+  const abi::WindowGeometry g = put_window(c, h, w, in_c, out_c, c.uniform(0, 1) * 4);
   const int32_t length = h.kernel * w.kernel * in_c;
   const auto row = static_cast<int32_t>(abi::scalar_row(length));
   int8_t* const packed = c.input<int8_t>(out_c * (kRecord + row));
@@ -93,6 +93,27 @@ void make_conv2d_scalar(uint32_t, Case& c) {
   put_codes(c, packed + out_c * kRecord, out_c, length, row);
   c.scratch(static_cast<int32_t>(THIMBLE_HAS_V6M ? abi::scalar_pair_rows(g) : abi::kScalarPixels) *
             row);
+  c.output(h.out * w.out * out_c);
+}
+
+void make_conv2d_scalar_int4(uint32_t, Case& c) {
+  const bool pointwise = c.uniform(0, 1) == 0;
+  const Axis h = make_axis(c, pointwise);
+  const Axis w = make_axis(c, pointwise);
+  const int32_t in_c = c.uniform(1, 20);
+  const int32_t out_c = c.uniform(1, 11);
+  const abi::WindowGeometry g = put_window(c, h, w, in_c, out_c, c.one_of({0, 2, 4}));
+  const int32_t length = h.kernel * w.kernel * in_c;
+  const auto row = static_cast<int32_t>(abi::scalar_row(length));
+  // Weights are random bytes; those after the depth are 0.
+  int8_t* const packed =
+      c.input<int8_t>(static_cast<int32_t>(abi::scalar_int4_bytes(out_c, length)));
+  fill_channels(c, reinterpret_cast<abi::ScalarChannel*>(packed), out_c, g.y_zero_point);
+  int8_t* pairs = packed + out_c * kRecord;
+  for (int32_t o = 0; o < out_c; o += 2, pairs += row) {
+    for (int32_t k = length; k < row; ++k) pairs[k] = 0;
+  }
+  c.scratch(static_cast<int32_t>(abi::scalar_int4_rows(g, THIMBLE_HAS_V6M != 0)) * row);
   c.output(h.out * w.out * out_c);
 }
 
@@ -107,7 +128,7 @@ void make_depthwise_scalar(uint32_t, Case& c) {
   }
   const int32_t in_c = c.uniform(1, 9);
   const int32_t out_c = in_c * (c.uniform(0, 2) == 0 ? c.uniform(2, 3) : 1);
-  const abi::WindowGeometry g = put_window(c, h, w, in_c, out_c);
+  const abi::WindowGeometry g = put_window(c, h, w, in_c, out_c, c.uniform(0, 1) * 4);
   const int32_t taps = h.kernel * w.kernel;
   int8_t* const packed = c.input<int8_t>(out_c * (kRecord + taps));
   fill_channels(c, reinterpret_cast<abi::ScalarChannel*>(packed), out_c, g.y_zero_point);
@@ -136,6 +157,24 @@ void make_linear_scalar(uint32_t, Case& c) {
   fill_channels(c, reinterpret_cast<abi::ScalarChannel*>(packed), out, codes.y_zero_point);
   put_codes(c, packed + out * kRecord, out, in, row);
   if (blocks) reinterpret_cast<abi::ScalarChannel*>(packed)->shift |= abi::kScalarBlocks;
+  c.output(rows * out);
+  c.text() << "rows " << rows << " in " << in << " out " << out;
+}
+
+void make_linear_scalar_int4(uint32_t, Case& c) {
+  const int32_t rows = c.uniform(1, 5), in = c.uniform(1, 40), out = c.uniform(1, 11);
+  const Codes codes = make_codes(c);
+  c.input<int8_t>(rows * in);
+  *c.input<abi::LinearGeometry>(1) = {static_cast<uint32_t>(rows),
+                                      static_cast<uint32_t>(in),
+                                      static_cast<uint32_t>(out),
+                                      codes.x_zero_point,
+                                      codes.y_zero_point,
+                                      codes.min,
+                                      codes.max};
+  // Weights are random bytes.
+  auto* const packed = c.input<int8_t>(static_cast<int32_t>(abi::scalar_int4_bytes(out, in)));
+  fill_channels(c, reinterpret_cast<abi::ScalarChannel*>(packed), out, codes.y_zero_point);
   c.output(rows * out);
   c.text() << "rows " << rows << " in " << in << " out " << out;
 }

@@ -55,6 +55,7 @@ Result<ValueId> weighted_rule(RuleCall& call) {
     attrs.set(ir::attr::y_zp, int64_t{y.zero_point});
   }
   if (weights->bits == 4) attrs.set(ir::attr::weight_bits, int64_t{4});
+  if (!weights->factors.empty()) attrs.set(ir::attr::weight_group, ir::kWeightGroup);
   call.set_clamp(attrs);
   return call.add(integer_kind(op.kind, call.wide()), {x_id, w, bias, mult, shift}, attrs);
 }
