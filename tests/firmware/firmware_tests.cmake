@@ -1,12 +1,12 @@
 # Tests of firmware images under QEMU. Each program is one ctest entry; a case takes less than a second.
 if(TARGET firmware AND QEMU_ARM)
-  set(firmware_tests axon disassembly faults neutron npu runner size variants)
+  set(firmware_tests axon disassembly faults fence neutron npu runner size variants)
   if(TARGET thimble)
     list(APPEND firmware_tests load)
   endif()
   foreach(name ${firmware_tests})
     set(labels firmware)
-    if(NOT name MATCHES "faults|variants")
+    if(NOT name MATCHES "faults|fence|variants")
       list(APPEND labels fast)
     endif()
     thimble_test(firmware_${name}_test
