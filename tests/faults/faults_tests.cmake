@@ -21,3 +21,14 @@ if(THIMBLE_TESTS AND NOT WIN32)
   add_test(NAME corruptions COMMAND corruptions ${CMAKE_SOURCE_DIR} 500)
   set_tests_properties(corruptions PROPERTIES LABELS "fuzz;fast" TIMEOUT 300)
 endif()
+
+if(TARGET thimble)
+  thimble_test(power_loss_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/power_loss_test.cpp
+    DEPS test_runtime_files thimble_runtime thimble_formats thimble_base nlohmann_json::nlohmann_json
+    LABELS e2e fast)
+  if(TARGET power_loss_test)
+    target_compile_definitions(power_loss_test PRIVATE THIMBLE_PROGRAM="$<TARGET_FILE:thimble>")
+    add_dependencies(power_loss_test thimble)
+  endif()
+endif()
