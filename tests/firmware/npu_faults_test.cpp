@@ -5,8 +5,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "../unit/axon_program.h"
 #include "../unit/axon_sample.h"
-#include "../unit/neutron_program.h"
+#include "../unit/neutron_list_file.h"
 #include "../unit/neutron_sample.h"
 #include "../unit/test_files.h"
 #include "abi/status.h"
@@ -82,7 +83,7 @@ ir::Tensor tensor_for(const hostrun::Port& port, size_t run) {
   ir::Tensor tensor;
   tensor.dtype = port.dtype;
   tensor.shape = port.shape;
-  const bool is_float = port.dtype == ir::DType::f32;
+  const bool is_float = port.dtype == ir::DType::kF32;
   for (size_t i = 0; i < port.bytes(); ++i) {
     const size_t value = is_float && i % 4 == 3 ? 0x3E + i / 4 % 2 : run * 31 + i * 17;
     tensor.bytes.push_back(static_cast<std::byte>(value));

@@ -10,7 +10,6 @@
 
 #include <cstring>
 
-#include "abi/status.h"
 #include "engines/axon/container/layers.h"
 #include "engines/axon/delegate/backend.h"
 #include "firmware/apps/runner/kernels.h"
@@ -59,8 +58,8 @@ uint32_t parse_words(const char** words, uint32_t count) {
   npu.counter_count = kListsMax;
   if (count > 1 && std::strcmp(words[0], "-f") == 0) {
     const bool is_timeout = std::strcmp(words[1], "hang") == 0;
-    wanted_status =
-        static_cast<int32_t>(is_timeout ? abi::Status::kNpuTimeout : abi::Status::kNpuFault);
+    wanted_status = static_cast<int32_t>(is_timeout ? kernels::Status::kNpuTimeout
+                                                    : kernels::Status::kNpuFault);
     npu.run = run_or_fail;
     return is_timeout || std::strcmp(words[1], "error") == 0 ? 2 : 0;
   }

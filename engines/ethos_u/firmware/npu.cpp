@@ -47,7 +47,7 @@ uint32_t number_of(const char* word) {
 
 namespace reg = ethos_u::reg;
 
-/// What the NPU does instead of its work. A stream that starts is not executed, except by a late
+/// A failure of the NPU. A stream that starts is not executed, except by a late
 /// NPU and by one that loses its interrupt.
 struct Fault {
   const char* name;
@@ -134,14 +134,14 @@ const thimble_kernels* kernels_for(const uint8_t* file, size_t file_bytes,
                                    const RamAllocator& memory) {
   if (config == nullptr) return thimble_all_kernels();
   uint8_t* const workspace = memory.take(memory.user, workspace_bytes);
-  uint8_t* const fast = memory.take(memory.user, fast_bytes);
+  uint8_t* const fast = fast_bytes != 0 ? memory.take(memory.user, fast_bytes) : nullptr;
   npu.base = kBoardNpu;
   npu.fast_memory = fast;
   npu.fast_bytes = fast_bytes;
   if (simulated) {
     device = new (device_memory) Device(*config, workspace, workspace_bytes);
     (void)device->connect({const_cast<uint8_t*>(file), file_bytes, true});
-    (void)device->connect({fast, fast_bytes});
+    if (fast != nullptr) (void)device->connect({fast, fast_bytes});
     npu.read = read_register;
     npu.write = write_register;
     // A started stream has ended when the start returns.
