@@ -5,6 +5,16 @@
 //                                      `short` (half of the bytes are written), or `kill` (SIGKILL
 //                                      before the call).
 //   THIMBLE_FAULT_COUNTS=FILE          The calls of each name are counted here when main() returns.
+//   THIMBLE_FAULT_FORK=FOLDER:FIRST:STEP
+//                                      Allocation FIRST and every STEP-th one after it fails, each
+//                                      in a child process that is made there, so that the work
+//                                      before it is done once. The child works in FOLDER/NUMBER,
+//                                      where it first writes the files THIMBLE_FAULT_OLD, names
+//                                      separated by colons, with the content of kOldContent. Its
+//                                      messages are in FOLDER/NUMBER.text. FOLDER/results has a
+//                                      line `NUMBER STATUS` for each, STATUS as of waitpid(). A
+//                                      child has only one thread, so set THIMBLE_THREADS=1.
+//                                      There are no children after the first getcwd().
 //
 // NAMES are those of kNames. `write` and `writev` are one name, as are the functions that open a
 // file to write it, those that close one, those that remove a name, and those that allocate memory.
@@ -21,7 +31,9 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace {
@@ -35,6 +47,12 @@ int fault_name = -1, fault_action = 0;
 long fault_number = 0;
 bool is_ready = false;  // calls before and after main() are not counted
 int (*program_main)(int, char**, char**);
+
+constexpr char kOldContent[] = "old content";
+constexpr unsigned kChildSecondsMax = 60;
+char fork_folder[512];  // empty: no children
+long fork_first = 1, fork_step = 1;
+bool knows_folder = false;  // getcwd() was called
 
 template <class Function>
 Function* next(const char* name) {
@@ -58,6 +76,59 @@ bool fails(Name name) {
   return true;
 }
 
+void write_text(const char* path, const char* text, size_t bytes) {
+  const int file = ::open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+  if (file < 0 || ::write(file, text, bytes) != static_cast<ssize_t>(bytes)) _exit(99);
+  ::close(file);
+}
+
+/// The child: a folder of its own with the old files, and its messages in a file.
+void enter_child_folder(long number) {
+  char path[600];
+  std::snprintf(path, sizeof path, "%s/%ld.text", fork_folder, number);
+  const int text = ::open(path, O_WRONLY | O_CREAT, 0666);
+  dup2(text, STDERR_FILENO);
+  const int nothing = ::open("/dev/null", O_WRONLY);
+  dup2(nothing, STDOUT_FILENO);
+  std::snprintf(path, sizeof path, "%s/%ld", fork_folder, number);
+  if (text < 0 || nothing < 0 || mkdir(path, 0777) != 0 || chdir(path) != 0) _exit(98);
+  const char* names = std::getenv("THIMBLE_FAULT_OLD");
+  while (names != nullptr && *names != 0) {
+    const size_t length = std::strcspn(names, ":");
+    std::snprintf(path, sizeof path, "%.*s", static_cast<int>(length), names);
+    write_text(path, kOldContent, sizeof kOldContent - 1);
+    names += length + (names[length] == ':' ? 1 : 0);
+  }
+  alarm(kChildSecondsMax);
+}
+
+/// Counts an allocation. There are no children after the program has asked for its folder, from
+/// which it makes the names of its outputs: the child's folder is another one. Returns true if the
+/// allocation fails, with errno set.
+bool allocation_fails() {
+  if (!is_ready || fork_folder[0] == 0) return fails(kAllocate);
+  const long number = ++calls[kAllocate];
+  if (knows_folder || number < fork_first || (number - fork_first) % fork_step != 0) return false;
+  is_ready = false;  // calls of this library are not counted
+  const pid_t child = fork();
+  if (child == 0) {
+    enter_child_folder(number);
+    errno = ENOMEM;
+    return true;
+  }
+  int status = -1;
+  if (child > 0) {
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+  }
+  char path[600], line[64];
+  std::snprintf(path, sizeof path, "%s/results", fork_folder);
+  const int length = std::snprintf(line, sizeof line, "%ld %d\n", number, status);
+  write_text(path, line, static_cast<size_t>(length));
+  is_ready = true;
+  return false;
+}
+
 bool writes(int flags) {
   return (flags & O_ACCMODE) != O_RDONLY;
 }
@@ -75,6 +146,12 @@ void read_fault() {
                                                      : std::atoi(action);
 }
 
+void read_fork() {
+  const char* const text = std::getenv("THIMBLE_FAULT_FORK");
+  if (text == nullptr) return;
+  if (std::sscanf(text, "%511[^:]:%ld:%ld", fork_folder, &fork_first, &fork_step) != 3) _exit(97);
+}
+
 void write_counts() {
   const char* const path = std::getenv("THIMBLE_FAULT_COUNTS");
   std::FILE* const file = path != nullptr ? std::fopen(path, "w") : nullptr;
@@ -85,6 +162,7 @@ void write_counts() {
 
 int counted_main(int argc, char** argv, char** environment) {
   read_fault();
+  read_fork();
   is_ready = true;
   const int result = program_main(argc, argv, environment);
   is_ready = false;
@@ -176,6 +254,12 @@ int unlink(const char* path) {
   return fails(kRemove) ? -1 : real(path);
 }
 
+char* getcwd(char* path, size_t size) {
+  static auto* const real = next<char*(char*, size_t)>("getcwd");
+  if (is_ready) knows_folder = true;
+  return real(path, size);
+}
+
 int remove(const char* path) {
   static auto* const real = next<int(const char*)>("remove");
   return fails(kRemove) ? -1 : real(path);
@@ -188,23 +272,23 @@ void* __libc_realloc(void* old, size_t size);
 void* __libc_memalign(size_t alignment, size_t size);
 
 void* malloc(size_t size) {
-  return fails(kAllocate) ? nullptr : __libc_malloc(size);
+  return allocation_fails() ? nullptr : __libc_malloc(size);
 }
 
 void* calloc(size_t count, size_t size) {
-  return fails(kAllocate) ? nullptr : __libc_calloc(count, size);
+  return allocation_fails() ? nullptr : __libc_calloc(count, size);
 }
 
 void* realloc(void* old, size_t size) {
-  return fails(kAllocate) ? nullptr : __libc_realloc(old, size);
+  return allocation_fails() ? nullptr : __libc_realloc(old, size);
 }
 
 void* aligned_alloc(size_t alignment, size_t size) {
-  return fails(kAllocate) ? nullptr : __libc_memalign(alignment, size);
+  return allocation_fails() ? nullptr : __libc_memalign(alignment, size);
 }
 
 int posix_memalign(void** result, size_t alignment, size_t size) {
-  if (fails(kAllocate)) return ENOMEM;
+  if (allocation_fails()) return ENOMEM;
   *result = __libc_memalign(alignment, size);
   return *result != nullptr ? 0 : ENOMEM;
 }

@@ -1,11 +1,12 @@
 """Each write, open, close, rename and link of a command fails once, and memory runs out at sampled allocations.
 
-usage: faults_test.py THIMBLE FAIL_CALL_LIBRARY REPO [--all] [--seed N]
+usage: faults_test.py THIMBLE FAIL_CALL_LIBRARY REPO [--all [--command NAME]] [--seed N]
 
 For every fault the command must end with exit code 0 and the files of a run without faults, or with exit code 2, a message and
 the files from before, without a further file. If only the report cannot be printed, the files are those of a run without faults.
 A command that is killed leaves each file as it was or complete; only its temporary files may remain, as does one that cannot be
-removed. --all lets every allocation fail instead of a sample. The counts of outcomes are printed.
+removed. --all lets every allocation fail, each in a child process that fail_call.cpp makes at the allocation, and nothing else. The
+counts of outcomes are printed.
 """
 
 import argparse
@@ -14,12 +15,15 @@ import errno
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 SAMPLED, LAST = 20, 10  # allocations per command: by seed, and the last ones, when files exist
+OVERLAP = 50
 OLD = b"old content"
 FAILURES = {"write": (errno.ENOSPC, errno.EIO), "open": (errno.EACCES, errno.EROFS), "close": (errno.EIO,), "rename": (errno.EIO,)}
 # These do not prevent the result: the C++ library repeats the write, and a link is only needed to undo a rename.
@@ -111,12 +115,63 @@ class Command:
             return "failure"
 
 
+    def check_all_allocations(self, folder):
+        """Every allocation fails: in children of one run until it makes the names of its outputs, then each in a run of its own. Returns the outcomes with their counts, or ends the test."""
+        folder = pathlib.Path(folder)
+        environment = {"THIMBLE_FAULT_FORK": f"{folder}:1:1", "THIMBLE_FAULT_OLD": ":".join(self.names),
+                       "THIMBLE_THREADS": "1"}
+        words = [str(word).format(out=".", **{"in": self.inputs}) for word in self.words]
+        ran = subprocess.Popen([self.options.thimble, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               env={**os.environ, "LD_PRELOAD": str(self.options.library), **environment})
+        outcomes, read, last, is_running = collections.Counter(), 0, 0, True
+        while is_running:
+            is_running = ran.poll() is None
+            time.sleep(0.2)
+            results = folder / "results"
+            lines = results.read_text() if results.exists() else ""
+            for line in lines[read:lines.rfind("\n") + 1].splitlines():
+                last, status = map(int, line.split())
+                outcomes[self.check_child(folder, last, status)] += 1
+            read = lines.rfind("\n") + 1
+        if ran.returncode != 0:
+            sys.exit(f"{self.shown()}: exit code {ran.returncode} of the run that makes the children: {ran.stderr.read()}")
+        found = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "results"}
+        if found != self.expected:
+            sys.exit(f"{self.shown()}: the run that makes the children wrote {sorted(found)}")
+        # The number of an allocation depends on the length of the folder's name, so the two ranges overlap.
+        for number in range(max(1, last - OVERLAP), self.counts[True]["allocate"] + OVERLAP):
+            outcomes[self.check(f"allocate:{number}:{errno.ENOMEM}", is_old=True)] += 1
+        return outcomes
+
+    def check_child(self, folder, number, status):
+        """Checks files and exit code of the child whose allocation failed, and removes its folder."""
+        own, text = folder / str(number), folder / f"{number}.text"
+        found = {path.name: path.read_bytes() for path in own.iterdir()}
+        message = text.read_text(errors="replace")
+        exited = os.waitstatus_to_exitcode(status)
+        outcome = None
+        if exited == 0 and found == self.expected:
+            outcome = "success"
+        elif exited == 2 and message.strip():
+            if found == self.expected:
+                outcome = "failure after the files were written"
+            elif found == {name: OLD for name in self.names}:
+                outcome = "failure"
+        if outcome is None:
+            sys.exit(f"allocation {number} of {self.shown()}: exit code {exited}, files {sorted(found)}, stderr: {message[-500:]}\n"
+                     f"repeat: THIMBLE_FAULT=allocate:{number}:{errno.ENOMEM} LD_PRELOAD={self.options.library} {self.shown()}")
+        shutil.rmtree(own)
+        text.unlink()
+        return outcome
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("thimble", type=pathlib.Path)
     parser.add_argument("library", type=pathlib.Path)
     parser.add_argument("repo", type=pathlib.Path)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--command", help="only this command, with --all")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     options.thimble, options.library = options.thimble.resolve(), options.library.resolve()
@@ -127,9 +182,15 @@ def main():
             command = Command(options, words, names, inputs)
             for output, content in command.expected.items():
                 (pathlib.Path(inputs) / output).write_bytes(content)
+            if options.all:
+                if options.command in (None, name):
+                    with tempfile.TemporaryDirectory() as folder:
+                        for outcome, count in command.check_all_allocations(folder).items():
+                            outcomes[f"{name}, allocate", outcome] += count
+                continue
             numbers = range(1, command.counts[True]["allocate"] + 1)
             sample = {*chosen.sample(numbers, min(SAMPLED, len(numbers))), *numbers[-LAST:]}
-            for number in numbers if options.all else sorted(sample):
+            for number in sorted(sample):
                 outcomes["allocate", command.check(f"allocate:{number}:{errno.ENOMEM}", is_old=True)] += 1
             for is_old, counts in command.counts.items():
                 for kind, count in counts.items():
@@ -143,6 +204,8 @@ def main():
                         outcomes[kind, command.check(f"{kind}:{number}:kill", is_old)] += 1
     for (kind, outcome), count in sorted(outcomes.items()):
         print(f"{kind}: {count} {outcome}")
+    if options.all:
+        return
     needed = {(kind, "failure") for kind in [*FAILURES, "allocate"]} | {(kind, "success") for kind in HARMLESS}
     if needed - set(outcomes):
         sys.exit(f"no fault had this outcome: {sorted(needed - set(outcomes))}")

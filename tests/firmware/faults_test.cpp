@@ -14,6 +14,10 @@ struct Fault {
 };
 constexpr Fault kFaults[] = {
     {"fine", 0, "status 0 ok\n"},
+    {"bad-argument", 1, "status 1 bad argument: null pointer, or wrong index or size\n"},
+    {"misaligned", 1, "status 2 misaligned: model, arena or buffer is not 16-byte aligned\n"},
+    {"no-executor", 1, "status 35 the file has no records of its own"},
+    {"missing-method", 1, "status 36 the file has no method of this name\n"},
     {"missing-kernel", 1, "status 7 a kernel that the model calls is not linked\n"},
     {"small-arena", 1, "status 8 the arena is smaller than the model needs\n"},
     {"bad-file", 1, "status 5 model file is corrupt\n"},

@@ -1,12 +1,12 @@
 # Tests of firmware images under QEMU. Each program is one ctest entry; a case takes less than a second.
 if(TARGET firmware AND QEMU_ARM)
-  set(firmware_tests axon disassembly faults neutron npu runner size variants)
+  set(firmware_tests axon disassembly faults fence neutron npu npu_faults runner size status variants)
   if(TARGET thimble)
     list(APPEND firmware_tests load)
   endif()
   foreach(name ${firmware_tests})
     set(labels firmware)
-    if(NOT name MATCHES "faults|variants")
+    if(NOT name MATCHES "faults|fence|status|variants")
       list(APPEND labels fast)
     endif()
     thimble_test(firmware_${name}_test
@@ -30,6 +30,17 @@ if(TARGET firmware AND QEMU_ARM)
     target_sources(firmware_neutron_test PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit/neutron_list.cpp
                                                  ${CMAKE_SOURCE_DIR}/tests/unit/neutron_sample.cpp)
     target_link_libraries(firmware_neutron_test PRIVATE thimble_hostrun)
+  endif()
+  if(TARGET firmware_npu_faults_test)
+    target_sources(firmware_npu_faults_test PRIVATE
+                   ${CMAKE_SOURCE_DIR}/tests/unit/axon_list.cpp ${CMAKE_SOURCE_DIR}/tests/unit/axon_sample.cpp
+                   ${CMAKE_SOURCE_DIR}/tests/unit/neutron_list.cpp ${CMAKE_SOURCE_DIR}/tests/unit/neutron_sample.cpp)
+    target_link_libraries(firmware_npu_faults_test PRIVATE thimble_hostrun)
+  endif()
+  if(TARGET firmware_status_test)
+    target_sources(firmware_status_test PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit/neutron_list.cpp
+                                                ${CMAKE_SOURCE_DIR}/tests/unit/neutron_sample.cpp)
+    target_link_libraries(firmware_status_test PRIVATE thimble_hostrun)
   endif()
   if(TARGET firmware_npu_test)
     target_link_libraries(firmware_npu_test PRIVATE thimble_hostrun)

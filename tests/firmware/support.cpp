@@ -41,7 +41,7 @@ base::ProcessResult run(const QemuRun& options) {
   }
   base::ProcessOptions process;
   process.folder = work_folder();
-  process.time_limit = std::chrono::seconds(60);
+  process.time_limit = options.time_limit;
   Result<base::ProcessResult> result = base::run_process(command, process);
   EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
   if (!result.ok()) return {};

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <ostream>
@@ -63,6 +64,7 @@ struct QemuRun {
   std::string machine;
   std::vector<std::string> words;  // semihosting command line
   std::string count_file;          // file for instruction counts; empty: no counting
+  std::chrono::seconds time_limit = std::chrono::seconds(60);
 };
 base::ProcessResult run(const QemuRun& options);
 

@@ -2,8 +2,9 @@
 // replaces the NPU; the runtime's delegates call it. The command line has additional words at the
 // start:
 //
-//   runner-neutron [-0] ARGUMENTS OF THE RUNNER (firmware/apps/runner/main.cpp)
+//   runner-neutron [-0 | -f error] ARGUMENTS OF THE RUNNER (firmware/apps/runner/main.cpp)
 //
+// -f: each run is preceded by one in which the driver returns an error and leaves wrong results.
 // -0 makes the driver call do nothing, to measure the cost of a call. The report has a line for
 // each network: `neutron 19114957 kernels 14 calls 3 cycles 4110`, with its hash in decimal, and
 // with NPU cycles as estimated by the compiler. The linker redirects the driver's function to
@@ -28,6 +29,13 @@ runtime::DelegateBackend rows[2];
 runtime::DelegateBackends delegates;
 kernels::KernelTable table;
 bool idle;
+bool has_fault, is_failing;
+constexpr NeutronError kFaultError = 0x0001230B;  // any error of the driver
+
+/// The NPU stops in the middle: results have any content.
+void damage_outputs(const NeutronDataConfig* config) {
+  *static_cast<uint8_t*>(config->outputs[0]) = 0xA5;
+}
 
 }  // namespace
 
@@ -36,6 +44,8 @@ uint32_t parse_words(const char** words, uint32_t count) {
   npu.memory = {thimble_neutron_copy, thimble_neutron_wait};
   npu.networks = networks;
   npu.network_count = kNetworksMax;
+  has_fault = count > 1 && std::strcmp(words[0], "-f") == 0 && std::strcmp(words[1], "error") == 0;
+  if (has_fault) return 2;
   if (count == 0 || std::strcmp(words[0], "-0") != 0) return 0;
   idle = true;
   return 1;
@@ -52,6 +62,11 @@ const thimble_kernels* kernels_for(const uint8_t*, size_t, const RamAllocator&) 
 }
 
 void set_model_memory(uint8_t*, size_t) {}
+
+bool set_fault(bool on) {
+  is_failing = on && has_fault;
+  return has_fault;
+}
 
 void write_report_lines(void* report, void (*write)(void* report, const char* text)) {
   for (const thimble_neutron_network& network : networks) {
@@ -72,7 +87,12 @@ extern "C" {
 
 NeutronError __real_neutronRunBlocking(NeutronModelHandle, const NeutronDataConfig*);
 NeutronError __wrap_neutronRunBlocking(NeutronModelHandle handle, const NeutronDataConfig* config) {
-  return thimble::firmware::idle ? NEUTRON_NO_ERROR : __real_neutronRunBlocking(handle, config);
+  using namespace thimble::firmware;
+  if (idle) return NEUTRON_NO_ERROR;
+  const NeutronError error = __real_neutronRunBlocking(handle, config);
+  if (!is_failing) return error;
+  damage_outputs(config);
+  return kFaultError;
 }
 
 }  // extern "C"

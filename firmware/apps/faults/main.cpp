@@ -34,6 +34,7 @@ const Kernel* const copy_rows[] = {&copy_kernel};
 const KernelTable copy_table = {.kernels = copy_rows,
                                 .count = 1,
                                 .flatbuffer_executor = &thimble::runtime::flatbuffer_executor};
+const KernelTable native_table = {.kernels = copy_rows, .count = 1};
 const KernelTable empty_table = {
     .kernels = nullptr, .count = 0, .flatbuffer_executor = &thimble::runtime::flatbuffer_executor};
 
@@ -79,6 +80,27 @@ int small_arena() {
   const thimble_status status = thimble_size(file, file_bytes, opaque(copy_table), &needs);
   if (status != 0) return finish(status);
   return finish(init(copy_table, needs.arena_bytes + needs.state_bytes - 1));
+}
+
+int bad_argument() {
+  const thimble_status status = init(copy_table, kMemoryBytes);
+  thimble_view view;
+  return finish(status == 0 ? thimble_input(&model, 1000, &view) : status);
+}
+
+int misaligned() {
+  return finish(
+      thimble_init(&model, file + 4, file_bytes - 4, opaque(copy_table), memory, kMemoryBytes));
+}
+
+int no_executor() {
+  return finish(init(native_table, kMemoryBytes));
+}
+
+int missing_method() {
+  constexpr size_t kArenaBytes = kMemoryBytes / 2;
+  return finish(thimble_init_method(&model, file, file_bytes, opaque(copy_table), "other", memory,
+                                    kArenaBytes, memory + kArenaBytes, kMemoryBytes - kArenaBytes));
 }
 
 int bad_file() {
@@ -140,11 +162,15 @@ struct Case {
   int (*run)();
 };
 const Case kCases[] = {
+    {"bad-argument", true, bad_argument},
     {"bad-file", true, bad_file},
     {"fine", true, fine},
     {"hard-fault", false, hard_fault},
     {"input-not-set", true, input_not_set},
+    {"misaligned", true, misaligned},
     {"missing-kernel", true, missing_kernel},
+    {"missing-method", true, missing_method},
+    {"no-executor", true, no_executor},
     {"not-a-program", true, not_a_program},
     {"not-initialized", false, not_initialized},
     {"small-arena", true, small_arena},

@@ -25,6 +25,10 @@ const thimble_kernels* kernels_for(const uint8_t* file, size_t file_bytes,
 /// Called with the model's memory before its first run.
 void set_model_memory(uint8_t* memory, size_t arena_bytes);
 
+/// Turns the fault of the NPU that the image's words name on or off. Returns false if they name
+/// none. The weak default has no faults.
+bool set_fault(bool on);
+
 /// Writes the image's own lines to the report, after all runs.
 void write_report_lines(void* report, void (*write)(void* report, const char* text));
 

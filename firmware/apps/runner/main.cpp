@@ -32,6 +32,12 @@
 
 extern "C" uint8_t big_start[], big_end[];
 
+namespace thimble::firmware {
+[[gnu::weak]] bool set_fault(bool) {
+  return false;
+}
+}  // namespace thimble::firmware
+
 namespace {
 
 using namespace thimble::firmware;
@@ -208,19 +214,35 @@ void open_outputs(Report& report, const char* prefix, uint32_t count) {
   }
 }
 
+thimble_status set_inputs(uint32_t count) {
+  thimble_status status = 0;
+  for (uint32_t i = 0; i < count && status == 0; ++i) {
+    status = thimble_set_input(&model, i, inputs[i].data, inputs[i].bytes);
+  }
+  return status;
+}
+
+/// Runs with a fault of the NPU and reports the status, then resets the model: the results after it
+/// are those of a model without the fault.
+void run_with_fault(Report& report, uint32_t input_count) {
+  if (!set_fault(true)) return;
+  report << "fault status " << static_cast<uint32_t>(thimble_run(&model)) << "\n";
+  (void)set_fault(false);
+  require(report, thimble_reset(&model));
+  require(report, set_inputs(input_count));
+}
+
 void run_once(Report& report, uint32_t input_count, uint32_t output_count) {
   for (uint32_t i = 0; i < input_count; ++i) {
     if (!host_read(inputs[i].file, inputs[i].data, inputs[i].bytes)) {
       usage_error("cannot read", "an input");
     }
   }
-  thimble_status status = 0;
   mark_set_input();
-  for (uint32_t i = 0; i < input_count && status == 0; ++i) {
-    status = thimble_set_input(&model, i, inputs[i].data, inputs[i].bytes);
-  }
+  thimble_status status = set_inputs(input_count);
   mark_end();
   require(report, status);
+  run_with_fault(report, input_count);
   mark_run();
   status = thimble_run(&model);
   mark_end();

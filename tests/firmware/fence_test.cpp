@@ -1,0 +1,102 @@
+// Corrupted models on emulated boards, behind a fence of the memory protection unit
+// (firmware/apps/fence): no access outside of the file, the inputs and the memory that the runtime
+// was given. A sample here; THIMBLE_FENCE_COUNT=10000 sets the number of variants of each model,
+// and THIMBLE_FENCE_SEED the first seed.
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+#include "../unit/test_files.h"
+#include "support.h"
+
+namespace thimble::firmware_test {
+namespace {
+
+struct Board {
+  Core core;
+  const char* files[3];  // one native file for its core, and stock files
+};
+constexpr Board kBoards[] = {
+    {{"cortex-m4", "mps2-an386", Isa::kV7em},
+     {"tests/fuzz/corpus/pte/hello_sin_cortex-m4.pte", "tests/data/executorch/many_ways.pte",
+      "tests/data/executorch/separable.pte"}},
+    {{"cortex-m55", "mps3-an547", Isa::kMve},
+     {"tests/fuzz/corpus/pte/hello_sin_cortex-m55.pte", "tests/data/executorch/attention.pte",
+      "tests/data/executorch/residual.pte"}},
+};
+
+enum Stage : uint8_t { kRefused, kTooLarge, kInputRefused, kRunFailed, kRan, kStages };
+constexpr uint8_t kNotAProgram = 3, kTruncated = 4;  // statuses of the outer check
+constexpr size_t kOuterShare = 30;                   // percent that must pass it
+
+uint64_t from_environment(const char* name, uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+base::ProcessResult run_fence(const Board& board, const std::string& what, uint64_t count) {
+  QemuRun options = {image("fence", board.core),
+                     board.core.machine,
+                     {"fence", "model.pte", what, std::to_string(count), "results"},
+                     ""};
+  options.time_limit = std::chrono::seconds(60 + count / 20);
+  return run(options);
+}
+
+void use_model(const char* path) {
+  write_file("model.pte", test::read_bytes(test::source_folder() / path));
+}
+
+TEST(Fence, StopsEachAccessOutside) {
+  for (const Board& board : kBoards) {
+    use_model(board.files[0]);
+    const auto fine = run_fence(board, "none", 0);
+    EXPECT_EQ(fine.exit_code, 0) << fine.output;
+    EXPECT_EQ(read_file("results"), std::string({kRan, 0})) << board.core.name;
+    for (const char* access :
+         {"write-after-memory", "write-before-memory", "write-file", "write-input",
+          "write-variable", "read-after-file", "read-elsewhere"}) {
+      const auto result = run_fence(board, access, 0);
+      EXPECT_EQ(result.exit_code, 3) << board.core.name << " " << access << ": " << result.output;
+      // MMFSR: a data access violation at a valid address.
+      EXPECT_NE(result.output.find("fault: HardFault cfsr 0x00000082"), std::string::npos)
+          << result.output;
+    }
+  }
+}
+
+TEST(Fence, CorruptedModelsStayInside) {
+  const uint64_t count = from_environment("THIMBLE_FENCE_COUNT", 150);
+  const uint64_t first = from_environment("THIMBLE_FENCE_SEED", 1);
+  for (const Board& board : kBoards) {
+    for (const char* file : board.files) {
+      use_model(file);
+      const auto result = run_fence(board, std::to_string(first), count);
+      const std::string results = read_file("results");
+      ASSERT_EQ(result.exit_code, 0) << board.core.name << " " << file << ", seed "
+                                     << first + results.size() / 2 << ": " << result.output;
+      ASSERT_EQ(results.size(), 2 * count);
+      std::array<size_t, kStages> stages = {};
+      size_t outer = 0;
+      for (size_t i = 0; i < results.size(); i += 2) {
+        const auto stage = static_cast<uint8_t>(results[i]);
+        const auto status = static_cast<uint8_t>(results[i + 1]);
+        ASSERT_LT(stage, kStages);
+        ++stages[stage];
+        if (stage == kRefused && (status == kNotAProgram || status == kTruncated)) ++outer;
+      }
+      std::printf(
+          "%s %s: %zu variants, %zu rejected by the outer check, %zu inside, %zu too large, "
+          "%zu input refused, %zu run failed, %zu ran\n",
+          board.core.name, file, static_cast<size_t>(count), outer, stages[kRefused] - outer,
+          stages[kTooLarge], stages[kInputRefused], stages[kRunFailed], stages[kRan]);
+      EXPECT_GE((count - outer) * 100, count * kOuterShare) << file;
+      EXPECT_GT(stages[kRefused], outer) << file << ": no variant reached the checks inside";
+      EXPECT_GT(stages[kRan], 0U) << file;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace thimble::firmware_test
