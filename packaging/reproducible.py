@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Makes the release twice, from two clones of the current commit, and compares the bytes.
 
-usage: reproducible.py FOLDER [--sample] [--keep]
+usage: reproducible.py FOLDER [--sample] [--cached] [--keep]
 
 The second build differs from the first one in the path of the source and of the build, the user (name, home folder and, if this
 is root, number), the language, the time zone, the mask of new files, and the time (if `faketime` is installed: three days
-later). Each build has an empty compiler cache of its own, so that no object of one is used by the other.
+later). Each build has an empty compiler cache of its own, so that no object of one is used by the other. --cached: the first build
+uses the compiler cache of this user, whose objects other builds of the same sources have made, in other folders.
 
 Compared are the files that packaging/release.py makes in a dry run, except for the signature, whose key is new, and of the build
 folders the program, the shared libraries, and the archives and images of the firmware, with their symbols. --sample compares one
@@ -39,7 +40,8 @@ class Side:
         # Programs of the home folder, such as those of a version manager, are not accessible to another user.
         own = str(pathlib.Path.home())
         path = ":".join(word for word in os.environ["PATH"].split(":") if not word.startswith(own + "/"))
-        self.environment = {**os.environ, "HOME": str(home), "PATH": path, "CCACHE_DIR": str(home / "ccache"), **environment}
+        self.environment = {**os.environ, "HOME": str(home), "PATH": path, "CCACHE_DIR": str(home / "ccache"),
+                            **environment}
         for name in ("SOURCE_DATE_EPOCH", "LANG", "LC_ALL"):
             if name not in environment:
                 self.environment.pop(name, None)
@@ -59,8 +61,15 @@ class Side:
         subprocess.run(["chown", "-R", f"{user}:{user}", self.folder], check=True)
 
 
-def sides(folder):
-    first = Side(folder / "a", "src", "022", [], USER="first", LOGNAME="first", LC_ALL="C", TZ="UTC")
+def user_cache():
+    """Returns the folder of this user's compiler cache."""
+    done = subprocess.run(["ccache", "--get-config", "cache_dir"], stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout.strip()
+
+
+def sides(folder, cached):
+    cache = {"CCACHE_DIR": user_cache()} if cached else {}
+    first = Side(folder / "a", "src", "022", [], USER="first", LOGNAME="first", LC_ALL="C", TZ="UTC", **cache)
     prefix = []
     user = 65534 if os.getuid() == 0 and shutil.which("setpriv") else None
     if user is not None:
@@ -132,13 +141,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--sample", action="store_true")
+    parser.add_argument("--cached", action="store_true")
     parser.add_argument("--keep", action="store_true")
     arguments = parser.parse_args()
     folder = arguments.folder.resolve()
     folder.mkdir(parents=True)
     folder.chmod(0o755)
     built = None
-    first, second = sides(folder)
+    first, second = sides(folder, arguments.cached)
     for side in (first, second):
         built = (build_sample if arguments.sample else build_all)(side)
     different = compare(first, second, built)
