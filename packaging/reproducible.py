@@ -5,8 +5,10 @@ usage: reproducible.py FOLDER [--sample] [--cached] [--keep]
 
 The second build differs from the first one in the path of the source and of the build, the user (name, home folder and, if this
 is root, number), the language, the time zone, the mask of new files, and the time (if `faketime` is installed: three days
-later). Each build has an empty compiler cache of its own, so that no object of one is used by the other. --cached: the first build
-uses the compiler cache of this user, whose objects other builds of the same sources have made, in other folders.
+later). Each build has an empty compiler cache of its own, so that no object of one is used by the other.
+
+--cached: both builds use the compiler cache of this user, with its number, language and programs. This compares what is made of
+the objects (libraries, programs, images, packages, the wheel) in a small part of the time, but not the objects.
 
 Compared are the files that packaging/release.py makes in a dry run, except for the signature, whose key is new, and of the build
 folders the program, the shared libraries, and the archives and images of the firmware, with their symbols. --sample compares one
@@ -34,17 +36,23 @@ SAMPLE_BUILT = ("src/base/*.a", "firmware/*.elf", "firmware/cortex-m4/*.a")
 class Side:
     """One build: its folder, and the environment and the command prefix that its commands have."""
 
-    def __init__(self, folder, source, mask, prefix, **environment):
+    def __init__(self, folder, source, mask, prefix, cached, **environment):
         self.folder, self.source, self.mask, self.prefix = folder, folder / source, mask, prefix
         home = folder / "home"
-        # Programs of the home folder, such as those of a version manager, are not accessible to another user.
-        own = str(pathlib.Path.home())
-        path = ":".join(word for word in os.environ["PATH"].split(":") if not word.startswith(own + "/"))
-        self.environment = {**os.environ, "HOME": str(home), "PATH": path, "CCACHE_DIR": str(home / "ccache"),
-                            **environment}
-        for name in ("SOURCE_DATE_EPOCH", "LANG", "LC_ALL"):
-            if name not in environment:
-                self.environment.pop(name, None)
+        if cached:
+            # The hash of an object contains the language.
+            environment = {name: value for name, value in environment.items() if not name.startswith("L") or name == "LOGNAME"}
+            environment.update(CCACHE_DIR=user_cache(), NO_FAKE_STAT="1")
+            self.environment = {**os.environ, "HOME": str(home), **environment}
+        else:
+            # Programs of the home folder, such as those of a version manager, are not accessible to another user.
+            own = str(pathlib.Path.home())
+            path = ":".join(word for word in os.environ["PATH"].split(":") if not word.startswith(own + "/"))
+            self.environment = {**os.environ, "HOME": str(home), "PATH": path, "CCACHE_DIR": str(home / "ccache"),
+                                "NO_FAKE_STAT": "1", **environment}
+            for name in ("SOURCE_DATE_EPOCH", "LANG", "LC_ALL"):
+                if name not in environment:
+                    self.environment.pop(name, None)
         home.mkdir(parents=True)
 
     def run(self, *words, cwd=None):
@@ -68,21 +76,20 @@ def user_cache():
 
 
 def sides(folder, cached):
-    cache = {"CCACHE_DIR": user_cache()} if cached else {}
-    first = Side(folder / "a", "src", "022", [], USER="first", LOGNAME="first", LC_ALL="C", TZ="UTC", **cache)
+    first = Side(folder / "a", "src", "022", [], cached, USER="first", LOGNAME="first", LC_ALL="C", TZ="UTC")
     prefix = []
-    user = 65534 if os.getuid() == 0 and shutil.which("setpriv") else None
+    user = 65534 if os.getuid() == 0 and shutil.which("setpriv") and not cached else None
     if user is not None:
         prefix += ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
     if shutil.which("faketime"):
         prefix += ["faketime", "-f", "+3d"]
-    second = Side(folder / "second_build", "a/longer/path/of_thimble", "027", prefix, USER="second",
-                  LOGNAME="second", LC_ALL="C.UTF-8", LANG="C.UTF-8", TZ="Asia/Kolkata")
+    second = Side(folder / "second_build", "a/longer/path/of_thimble", "027", prefix, cached, USER="second", LOGNAME="second",
+                  LC_ALL="C.UTF-8", LANG="C.UTF-8", TZ="Asia/Kolkata")
     for side in (first, second):
         side.clone()
     if user is not None:
         second.give_to(user)
-    print("the second build has another path, home folder, language, time zone, mask" +
+    print("the second build has another path, home folder, time zone, mask" + ("" if cached else ", language") +
           (", user number" if user is not None else "") + (", time" if "faketime" in prefix else ""), flush=True)
     return first, second
 

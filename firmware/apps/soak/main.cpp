@@ -139,7 +139,7 @@ int run_series(char** words, uint32_t count) {
   text << "calls " << report.calls << " resets " << report.resets << " restores " << report.restores
        << " wrong " << report.wrong << "\n";
   host_print(text.text());
-  return report.wrong == 0 ? kExitOk : kExitStatus;
+  return static_cast<int>(report.wrong == 0 ? kExitOk : kExitStatus);
 }
 
 // --- interrupts --------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ int run_interrupts(char** words) {
        << refused << " wrong " << wrong_low + wrong_high << "\n";
   host_print(text.text());
   const bool good = wrong_low + wrong_high == 0 && refused != 0 && idle * 10 <= refused;
-  return good ? kExitOk : kExitStatus;
+  return static_cast<int>(good ? kExitOk : kExitStatus);
 }
 
 }  // namespace
