@@ -28,6 +28,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 import cmsis_pack
@@ -92,6 +93,16 @@ def commit_time():
     return git("log", "-1", "--format=%ct").decode().strip()
 
 
+def copy_archive(source, target):
+    """Copies a compressed archive; the copy has sorted members, which belong to root whoever made the archive."""
+    with (tarfile.open(source) as old, open(target, "wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
+          tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as new):
+        for member in sorted(old, key=lambda member: member.name):
+            member.uid = member.gid = 0
+            member.uname = member.gname = "root"
+            new.addfile(member, old.extractfile(member) if member.isfile() else None)
+
+
 def make_program(out, name):
     for old in (ROOT / "build").glob("thimble-ml*"):
         old.unlink()
@@ -100,7 +111,10 @@ def make_program(out, name):
         found = [path for path in (ROOT / "build").glob(pattern) if name in path.name]
         if len(found) != 1:
             raise Refused(f"make package made {len(found)} files {pattern} of version {name}, expected one")
-        shutil.copy(found[0], out)
+        if pattern.endswith(".deb"):
+            shutil.copy(found[0], out)
+        else:
+            copy_archive(found[0], out / found[0].name)
 
 
 def make_wheel(out, name):
