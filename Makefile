@@ -5,13 +5,17 @@
 # make package makes a Debian package and an archive of the program
 # make matrix prints which operator, in which type, was found right on which processor
 # make fuzz SECONDS=60 runs the fuzzers, each for this time; TARGETS="pte ir" selects some
+# make soak   runs 10,000 random calls of several models in one arena, with sanitizers; `make test` has it on an emulated core
+# make threads runs models in threads, and the compiler with 8 threads, with ThreadSanitizer
+# make proof  checks arithmetic, file verification and memory placement for all small cases; `make test` has a sample
+# make reproducible makes the release twice and compares the bytes
 # make lint   checks the sources with clang-tidy, clang-format and codespell
 # Each installs the Debian or Ubuntu packages that are missing (cmake/packages.txt).
 
 BUILD := build
 
 SECONDS := 60
-.PHONY: build boards demo test package matrix fuzz lint clean
+.PHONY: build boards demo test package matrix fuzz soak threads proof reproducible lint clean
 
 build:
 	@sh cmake/install-packages.sh
@@ -51,6 +55,20 @@ matrix:
 fuzz:
 	@sh cmake/install-packages.sh cmake/fuzz_packages.txt
 	@sh cmake/fuzz.sh $(BUILD) $(SECONDS) $(TARGETS)
+
+soak threads:
+	@sh cmake/install-packages.sh
+	@sh cmake/concurrency.sh $(BUILD) $@
+
+proof:
+	@sh cmake/install-packages.sh
+	@sh cmake/build.sh $(BUILD) proof_test
+	@THIMBLE_PROOF=full $(BUILD)/tests/proof_test --gtest_brief=1
+
+reproducible:
+	@sh cmake/install-packages.sh
+	@sh cmake/install-packages.sh cmake/reproducible_packages.txt
+	@python3 packaging/reproducible.py $(BUILD)/reproducible
 
 lint:
 	@sh cmake/install-packages.sh cmake/lint_packages.txt

@@ -1,7 +1,8 @@
 #!/bin/sh
 # lint.sh FOLDER: runs clang-format and clang-tidy (version 14) on the C and C++ sources, and codespell on
-# all text. FOLDER is a configured build folder. clang-tidy needs compile commands without unity builds,
-# so a second build folder is configured in FOLDER/lint. Exits 1 if a tool reports a problem.
+# all text. clang-tidy has more checks on device code (device_tidy.yaml). FOLDER is a configured build
+# folder. clang-tidy needs compile commands without unity builds, so a second build folder is configured
+# in FOLDER/lint. Exits 1 if a tool reports a problem.
 set -eu
 folder=$1
 cd "$(dirname "$0")/.."
@@ -19,5 +20,7 @@ ninja -C "$folder/lint" --quiet generated_sources
 git ls-files 'src/*.cpp' 'engines/*.cpp' 'tools/*.cpp' 'runtime/*.cpp' 'kernels/portable/*.cpp' 'kernels/args/*.cpp' |
   grep -v -e win32 -e /firmware/ |
   xargs -P 2 -n 8 clang-tidy-14 --quiet -p "$folder/lint" 2>/dev/null || failed=1
+
+python3 cmake/device_tidy.py . || failed=1
 
 exit $failed

@@ -32,7 +32,7 @@ if(NOT UNIX OR APPLE)
   set(THIMBLE_SHARED_CORE OFF)
 endif()
 option(THIMBLE_UNITY "Compile the host sources of a folder as one translation unit" OFF)
-set(THIMBLE_SANITIZE "" CACHE STRING "Build with sanitizers: address, undefined, or both with a comma")
+set(THIMBLE_SANITIZE "" CACHE STRING "Build with sanitizers: address, undefined, or both with a comma; thread")
 option(THIMBLE_FUZZERS "Build thimble_fuzz, with clang: -fsanitize=fuzzer and THIMBLE_SANITIZE" OFF)
 option(THIMBLE_LTO "Build with link-time optimization, which finds violations of the one-definition rule" OFF)
 

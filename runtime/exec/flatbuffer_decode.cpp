@@ -231,7 +231,9 @@ template <class Access>
 Status decode_argument(Access& access, const Model& model, uint32_t value_index, char letter,
                        kernels::Arg& arg);
 
+// The items of a list are tensors, never lists: the depth is bounded.
 template <class Access, class AnyTable>
+// NOLINTNEXTLINE(misc-no-recursion)
 Status decode_tensors(Access& access, const Model& model, const AnyTable& table, char letter,
                       uint32_t& count) {
   const FlatVector items = access.vector(table, pte::list_value::kItems, 2);
@@ -288,6 +290,7 @@ THIMBLE_OUT_OF_LINE Status decode_mismatched_tag(uint32_t value_tag, char letter
 
 /// Decodes an argument that is a bool, a list or a string.
 template <class Access>
+// NOLINTNEXTLINE(misc-no-recursion): see decode_tensors
 THIMBLE_OUT_OF_LINE Status decode_bool_or_list(Access& access, const Model& model,
                                                uint32_t value_tag, Position at, char letter,
                                                kernels::Arg& arg) {
@@ -310,6 +313,7 @@ THIMBLE_OUT_OF_LINE Status decode_bool_or_list(Access& access, const Model& mode
 }
 
 template <class Access>
+// NOLINTNEXTLINE(misc-no-recursion): see decode_tensors
 THIMBLE_OUT_OF_LINE Status decode_argument(Access& access, const Model& model, uint32_t value_index,
                                            char letter, kernels::Arg& arg) {
   const FlatbufferProgram& flatbuffer = model.flatbuffer;

@@ -24,6 +24,13 @@
 extern "C" {
 #endif
 
+/* Version of this interface, that of the release (docs/compatibility.md). */
+#define THIMBLE_VERSION_MAJOR 0
+#define THIMBLE_VERSION_MINOR 2
+#define THIMBLE_VERSION_PATCH 0
+#define THIMBLE_VERSION \
+  (THIMBLE_VERSION_MAJOR * 65536u + THIMBLE_VERSION_MINOR * 256u + THIMBLE_VERSION_PATCH)
+
 typedef int32_t thimble_status; /* value in abi/status.def; 0: success */
 
 /* A set of kernels: thimble_all_kernels(), or the table that the compiler generates for a model. */
@@ -101,11 +108,14 @@ thimble_status thimble_set_input(thimble_model* model, uint32_t index, const voi
                                  size_t bytes);
 
 /* Runs the model once. Returns kInputNotSet (15) if an input that is not planned in the arena has
- * no buffer, or the status of a delegate that failed. */
+ * no buffer, or the status of a delegate that failed. During a run, an interrupt handler or a trace
+ * hook may run other models in other memory; thimble_set_input, thimble_run, thimble_save and
+ * thimble_restore of this model return kBusy (37) then. */
 thimble_status thimble_run(thimble_model* model);
 
 /* Forgets the input buffers and sets the states to their initial content. Inputs that are planned
- * in the arena are not changed. */
+ * in the arena are not changed. It also ends a run that did not return, for example because a fault
+ * handler left it; do not call it during a run that continues. */
 thimble_status thimble_reset(thimble_model* model);
 
 /* thimble_save copies the states to a buffer. thimble_restore copies them from the buffer into this
@@ -114,6 +124,11 @@ thimble_status thimble_save(const thimble_model* model, void* to, size_t bytes);
 thimble_status thimble_restore(thimble_model* model, const void* from, size_t bytes);
 
 const char* thimble_status_text(thimble_status status);
+
+/* THIMBLE_VERSION of the linked runtime, and the kernel layout version of the files that it runs. A
+ * file of another layout version is refused with kLayoutVersion (9). */
+uint32_t thimble_version(void);
+uint32_t thimble_layout_version(void);
 
 /* All kernels of this build: for hosts, tests and the generic runner. */
 const thimble_kernels* thimble_all_kernels(void);

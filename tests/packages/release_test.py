@@ -2,10 +2,11 @@
 
 usage: release_test.py SOURCE_DIR ARM_CXX
 
-The wheel and `make package` have tests of their own and are left out here.
+The wheel and `make package` have tests of their own and are left out here; packaging/reproducible.py makes all parts.
 """
 
 import hashlib
+import io
 import os
 import pathlib
 import re
@@ -114,6 +115,25 @@ class Release(unittest.TestCase):
             done = run(CXX, "-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard", "-std=c++17", "-Os", "-fomit-frame-pointer",
                        "-DTHIMBLE_TRACE=0", *options, "-c", pack / source, "-o", self.folder / "x.o")
             self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_archive_of_the_program_does_not_depend_on_its_maker(self):
+        sys.path.append(str(SOURCE / "packaging"))
+        import release  # noqa: PLC0415 -- the script under test
+
+        copies = []
+        for user, order in ((1000, ("b", "a")), (0, ("a", "b"))):
+            made, copy = self.folder / f"{user}.tar.gz", self.folder / f"copy_{user}.tar.gz"
+            with tarfile.open(made, "w:gz") as archive:
+                for name in order:
+                    member = tarfile.TarInfo(f"top/{name}")
+                    member.uid, member.uname, member.size, member.mode, member.mtime = user, f"user{user}", 3, 0o755, 1700000000
+                    archive.addfile(member, io.BytesIO(b"x" + name.encode() + b"y"))
+            release.copy_archive(made, copy)
+            copies.append(copy.read_bytes())
+        self.assertEqual(copies[0], copies[1])
+        with tarfile.open(self.folder / "copy_1000.tar.gz") as archive:
+            self.assertEqual([(member.name, member.uid, member.mode, archive.extractfile(member).read()) for member in archive],
+                             [("top/a", 0, 0o755, b"xay"), ("top/b", 0, 0o755, b"xby")])
 
     def refused(self, expected):
         out = self.folder / "refused"

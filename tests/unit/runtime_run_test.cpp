@@ -1,16 +1,19 @@
 // Files that load: outputs, memory needs, and the interface's status for invalid calls.
 
-#include <cstring>
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
+#include <cstring>
 
 #include <array>
+#include <fstream>
 #include <iterator>
 #include <set>
 #include <string>
 
+#include "abi/kernel_layout.h"
 #include "abi/status.h"
 #include "runtime_support.h"
+#include "tests/folders.h"
 #include "thimble_trace.h"
 
 namespace thimble::runtime_test {
@@ -293,6 +296,17 @@ TEST(RuntimeSupport, WritesOutsideTheMemoryAreDetected) {
         },
         "outside the model's memory");
   }
+}
+
+TEST(RuntimeVersion, IsThatOfTheProject) {
+  std::ifstream file(test::source_folder() / "CMakeLists.txt");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::string version = std::to_string(THIMBLE_VERSION_MAJOR) + "." +
+                              std::to_string(THIMBLE_VERSION_MINOR) + "." +
+                              std::to_string(THIMBLE_VERSION_PATCH);
+  EXPECT_NE(text.find("project(thimble VERSION " + version + " "), std::string::npos) << version;
+  EXPECT_EQ(thimble_version(), THIMBLE_VERSION);
+  EXPECT_EQ(thimble_layout_version(), abi::kKernelLayoutVersion);
 }
 
 TEST(RuntimeStatus, EachCodeHasATextOfItsOwn) {

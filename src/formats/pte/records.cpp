@@ -515,6 +515,15 @@ Status add_records(Program& program, const FindOperator& find) {
 Status check_kernel_layout(const Program& program, std::string_view label) {
   const NamedData* entry = find_named_data(program, abi::kProgramEntryKey);
   if (entry == nullptr || entry->bytes.size() < sizeof(abi::ProgramEntry)) return ok();
+  const auto program_version =
+      load_le<uint16_t>(entry->bytes, offsetof(abi::ProgramEntry, entry_version));
+  if (load_le<uint32_t>(entry->bytes, 0) == abi::kProgramEntryMagic &&
+      program_version > abi::kEntryVersionRecords) {
+    return unsupported(
+        "{}: its program has version {}, this release runs versions 1 to {}: use the release that "
+        "compiled it, or compile the model again",
+        label, program_version, abi::kEntryVersionRecords);
+  }
   const auto version =
       load_le<uint16_t>(entry->bytes, offsetof(abi::ProgramEntry, kernel_layout_version));
   if (abi::is_known_kernel_layout(version)) return ok();

@@ -13,7 +13,10 @@ namespace thimble::ethos_u::sim {
 constexpr double exp_minus(double x) {
   double scaled = x;
   int halvings = 0;
-  for (; scaled > 0.0625; scaled /= 2) ++halvings;
+  while (scaled > 0.0625) {
+    scaled /= 2;
+    ++halvings;
+  }
   double sum = 1, term = 1;
   for (int i = 1; i < 12; ++i) {
     term *= -scaled / i;

@@ -1,0 +1,10 @@
+# Exhaustive checks: a sample here, everything with `make proof`.
+thimble_test(proof_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/proof_test.cpp
+  DEPS test_runtime_files thimble_memory thimble_runtime thimble_kernels thimble_formats
+  LABELS unit fast)
+if(TARGET proof_test)
+  # A precompiled header of other options is no use.
+  set_target_properties(proof_test PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+  thimble_optimize(proof_test)
+endif()
