@@ -5,13 +5,14 @@
 # make package makes a Debian package and an archive of the program
 # make matrix prints which operator, in which type, was found right on which processor
 # make fuzz SECONDS=60 runs the fuzzers, each for this time; TARGETS="pte ir" selects some
+# make fuzz-coverage prints the lines of parsers and verifiers that the fuzzers' inputs reach
 # make lint   checks the sources with clang-tidy, clang-format and codespell
 # Each installs the Debian or Ubuntu packages that are missing (cmake/packages.txt).
 
 BUILD := build
 
 SECONDS := 60
-.PHONY: build boards demo test package matrix fuzz lint clean
+.PHONY: build boards demo test package matrix fuzz fuzz-coverage lint clean
 
 build:
 	@sh cmake/install-packages.sh
@@ -51,6 +52,10 @@ matrix:
 fuzz:
 	@sh cmake/install-packages.sh cmake/fuzz_packages.txt
 	@sh cmake/fuzz.sh $(BUILD) $(SECONDS) $(TARGETS)
+
+fuzz-coverage:
+	@sh cmake/install-packages.sh cmake/fuzz_packages.txt
+	@sh cmake/fuzz.sh $(BUILD) coverage
 
 lint:
 	@sh cmake/install-packages.sh cmake/lint_packages.txt
