@@ -20,6 +20,7 @@
 #include <sstream>
 #include <string>
 
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "tests/fuzz/heap_peak.h"
@@ -31,7 +32,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kSecondsMax = 10;
+constexpr unsigned kSecondsMax = 10;          // of processor time
+constexpr unsigned kElapsedSecondsMax = 300;  // other processes may need the machine meanwhile
 constexpr uintmax_t kInputBytesMax = 32 << 10;
 
 char repeat[1024];  // how to repeat the present run; a signal handler must not allocate
@@ -58,7 +60,7 @@ void catch_signals() {
   struct sigaction action = {};
   action.sa_handler = report_signal;
   action.sa_flags = SA_ONSTACK;
-  for (const int each : {SIGSEGV, SIGABRT, SIGALRM, SIGFPE, SIGILL, SIGBUS}) {
+  for (const int each : {SIGSEGV, SIGABRT, SIGALRM, SIGPROF, SIGFPE, SIGILL, SIGBUS}) {
     sigaction(each, &action, nullptr);
   }
 }
@@ -101,12 +103,19 @@ struct Counts {
   int outer = 0;  // mutations that pass the first checks of the format
 };
 
+void limit_time(unsigned processor_seconds, unsigned elapsed_seconds) {
+  itimerval timer = {};
+  timer.it_value.tv_sec = processor_seconds;
+  setitimer(ITIMER_PROF, &timer, nullptr);
+  alarm(elapsed_seconds);
+}
+
 void run_once(const Target& target, const Bytes& bytes, int& accepted, int& failures) {
   const size_t limit = (size_t{16} << 20) + 64 * bytes.size();
   const testing::HeapPeak peak;
-  alarm(kSecondsMax);
+  limit_time(kSecondsMax, kElapsedSecondsMax);
   if (target.run(bytes) == Outcome::kAccepted) ++accepted;
-  alarm(0);
+  limit_time(0, 0);
   if (peak.bytes() <= limit) return;
   std::printf("%s: %zu B allocated for %zu B, at most %zu expected; repeat: %s\n",
               target.name.c_str(), peak.bytes(), bytes.size(), limit, repeat);

@@ -67,7 +67,7 @@ class Board {
       wait = (is_answer && entry.sequence == 0 && type_ != serial::kRun) ||
              (entry.flags == 0 && entry.type == serial::kDone);
     }
-    // What was sent is read before the line closes.
+    // The host reads everything before the line closes.
     if (wait) (void)wait_for_request();
     if (!wait) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     close(line_);
