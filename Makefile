@@ -9,13 +9,14 @@
 # make threads runs models in threads, and the compiler with 8 threads, with ThreadSanitizer
 # make proof  checks arithmetic, file verification and memory placement for all small cases; `make test` has a sample
 # make reproducible makes the release twice and compares the bytes
+# make fuzz-coverage prints the lines of parsers and verifiers that the fuzzers' inputs reach
 # make lint   checks the sources with clang-tidy, clang-format and codespell
 # Each installs the Debian or Ubuntu packages that are missing (cmake/packages.txt).
 
 BUILD := build
 
 SECONDS := 60
-.PHONY: build boards demo test package matrix fuzz soak threads proof reproducible lint clean
+.PHONY: build boards demo test package matrix fuzz soak threads proof reproducible lint clean fuzz-coverage
 
 build:
 	@sh cmake/install-packages.sh
@@ -69,6 +70,10 @@ reproducible:
 	@sh cmake/install-packages.sh
 	@sh cmake/install-packages.sh cmake/reproducible_packages.txt
 	@python3 packaging/reproducible.py $(BUILD)/reproducible
+
+fuzz-coverage:
+	@sh cmake/install-packages.sh cmake/fuzz_packages.txt
+	@sh cmake/fuzz.sh $(BUILD) coverage
 
 lint:
 	@sh cmake/install-packages.sh cmake/lint_packages.txt

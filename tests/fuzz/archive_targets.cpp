@@ -4,6 +4,7 @@
 #include "formats/pt2/reader.h"
 #include "import/import.h"
 #include "passes/pipeline.h"
+#include "tests/fuzz/mutate_zip.h"
 #include "tests/fuzz/targets.h"
 
 namespace thimble::fuzz {
@@ -29,10 +30,16 @@ Outcome read_pt2(ByteView bytes) {
   return Outcome::kAccepted;
 }
 
+bool is_npy(ByteView bytes) {
+  return as_text(bytes).starts_with("\x93NUMPY");
+}
+
 }  // namespace
 
 std::vector<Target> archive_targets() {
-  return {{"npy", read_npy}, {"npz", read_npz}, {"pt2", read_pt2}};
+  return {{"npy", read_npy, mutate_npy, is_npy},
+          {"npz", read_npz, mutate_zip, is_zip},
+          {"pt2", read_pt2, mutate_zip, is_zip}};
 }
 
 }  // namespace thimble::fuzz

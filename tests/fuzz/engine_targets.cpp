@@ -10,6 +10,7 @@
 #include "engines/ethos_u/text/text.h"
 #include "engines/neutron/formats/payload.h"
 #include "engines/neutron/text/text.h"
+#include "tests/fuzz/mutate_npu.h"
 #include "tests/fuzz/targets.h"
 
 namespace thimble::fuzz {
@@ -52,10 +53,10 @@ Outcome read_neutron_payload(ByteView bytes) {
 }  // namespace
 
 std::vector<Target> engine_targets() {
-  return {{"axon_list", read_layer_list},
+  return {{"axon_list", read_layer_list, mutate_axon_list},
           {"ethos_u_payload", read_ethos_u_payload},
-          {"ethos_u_stream", read_stream},
-          {"neutron_payload", read_neutron_payload}};
+          {"ethos_u_stream", read_stream, mutate_stream},
+          {"neutron_payload", read_neutron_payload, mutate_neutron_payload}};
 }
 
 }  // namespace thimble::fuzz

@@ -1,24 +1,65 @@
 find_package(nlohmann_json REQUIRED)
 thimble_test(pt2_mutation_test
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/pt2_mutation_test.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/pt2_mutation_test.cpp ${CMAKE_CURRENT_LIST_DIR}/mutate_json.cpp
+          ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp
   DEPS thimble_import thimble_passes thimble_formats nlohmann_json::nlohmann_json
   LABELS fuzz fast)
 
+# fuzz_schema(NAME): the header NAME_bfbs_generated.h, which contains the binary schema of the format.
+add_library(fuzz_schemas INTERFACE)
+function(fuzz_schema name schema)
+  set(folder ${CMAKE_BINARY_DIR}/generated/fuzz_${name})
+  set(header ${folder}/${name}_bfbs_generated.h)
+  add_custom_command(
+    OUTPUT ${header}
+    COMMAND ${FLATC} --cpp --bfbs-gen-embed -o ${folder} ${schema}
+    DEPENDS ${schema}
+    COMMENT "flatc ${name}_bfbs_generated.h"
+    VERBATIM)
+  add_custom_target(fuzz_schema_${name} DEPENDS ${header})
+  target_include_directories(fuzz_schemas SYSTEM INTERFACE ${folder})
+  add_dependencies(fuzz_schemas fuzz_schema_${name})
+endfunction()
+foreach(format bundle/bundle pte/program ptd/ptd tflite/tflite)
+  get_filename_component(stem ${format} NAME)
+  fuzz_schema(${stem} ${CMAKE_SOURCE_DIR}/src/formats/${format}.fbs)
+endforeach()
+
 # fuzz_replay: every target on committed inputs and on seeded mutations. libFuzzer's program of the same targets is built by
 # `make fuzz`, with clang and sanitizers.
-set(targets ${CMAKE_CURRENT_LIST_DIR}/archive_targets.cpp ${CMAKE_CURRENT_LIST_DIR}/engine_targets.cpp
-            ${CMAKE_CURRENT_LIST_DIR}/program_targets.cpp ${CMAKE_CURRENT_LIST_DIR}/targets.cpp
-            ${CMAKE_CURRENT_LIST_DIR}/text_targets.cpp)
-set(libraries thimble_axon_text thimble_engines thimble_ethos_u_text thimble_hostrun thimble_import thimble_neutron_text thimble_passes)
 if(THIMBLE_TESTS AND NOT WIN32)
-  add_executable(fuzz_replay ${targets} ${CMAKE_CURRENT_LIST_DIR}/mutate.cpp ${CMAKE_CURRENT_LIST_DIR}/replay.cpp
-                             ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp)
-  target_link_libraries(fuzz_replay PRIVATE ${libraries})
+  thimble_test_folders()
+  file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*targets.cpp ${CMAKE_CURRENT_LIST_DIR}/differential*.cpp
+       ${CMAKE_CURRENT_LIST_DIR}/mutate*.cpp ${CMAKE_SOURCE_DIR}/src/capi/shared/thimble_c.cpp)
+  list(REMOVE_DUPLICATES fuzz_sources)
+  add_library(fuzz_targets STATIC EXCLUDE_FROM_ALL ${fuzz_sources})
+  target_link_libraries(fuzz_targets PUBLIC
+    fuzz_schemas test_integer_graphs test_networks thimble_axon_model thimble_axon_text thimble_capi thimble_driver thimble_emit
+    thimble_engines thimble_ethos_u_model thimble_ethos_u_text thimble_eval thimble_hostrun thimble_import
+    thimble_neutron_model thimble_neutron_text thimble_partition thimble_passes thimble_quant thimble_test_folders
+    nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+  add_executable(fuzz_replay ${CMAKE_CURRENT_LIST_DIR}/replay.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp)
+  target_link_libraries(fuzz_replay PRIVATE fuzz_targets)
+  set_target_properties(fuzz_replay PROPERTIES ENABLE_EXPORTS ON) # the C output calls kernels of the program
   add_test(NAME fuzz_replay COMMAND fuzz_replay ${CMAKE_SOURCE_DIR} 300)
   set_tests_properties(fuzz_replay PROPERTIES LABELS "fuzz;fast" TIMEOUT 600)
-endif()
-if(THIMBLE_FUZZERS)
-  add_executable(thimble_fuzz ${targets} ${CMAKE_CURRENT_LIST_DIR}/libfuzzer_main.cpp)
-  target_link_libraries(thimble_fuzz PRIVATE ${libraries})
-  target_link_options(thimble_fuzz PRIVATE -fsanitize=fuzzer)
+  if(THIMBLE_FUZZERS)
+    # `make fuzz-coverage` reports the lines of parsers, verifiers, simulators and models.
+    set(covered -fprofile-instr-generate -fcoverage-mapping)
+    foreach(library formats ir runtime hostrun axon_container axon_text axon_model axon_formats axon_delegate
+            ethos_u_model ethos_u_text ethos_u_formats ethos_u_delegate neutron_container neutron_model neutron_text
+            neutron_formats neutron_delegate)
+      target_compile_options(thimble_${library} PRIVATE ${covered})
+    endforeach()
+    # The parser of parts, without the compilers in the same library.
+    foreach(source part part_table settings toml_value)
+      set_source_files_properties(${CMAKE_SOURCE_DIR}/src/engine/${source}.cpp TARGET_DIRECTORY thimble_engines PROPERTIES
+                                  SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "${covered}")
+    endforeach()
+    target_link_options(fuzz_targets PUBLIC -fprofile-instr-generate)
+    add_executable(thimble_fuzz ${CMAKE_CURRENT_LIST_DIR}/libfuzzer_main.cpp)
+    target_link_libraries(thimble_fuzz PRIVATE fuzz_targets)
+    target_link_options(thimble_fuzz PRIVATE -fsanitize=fuzzer)
+    set_target_properties(thimble_fuzz PROPERTIES ENABLE_EXPORTS ON)
+  endif()
 endif()

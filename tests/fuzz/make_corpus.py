@@ -3,13 +3,17 @@
 
 usage: make_corpus.py THIMBLE SOURCE_DIR
 
-Inputs that a fuzzer found have other names (found_*) and remain.
+Inputs that a fuzzer found (found_*), and those written by hand (written_*), remain.
 """
 import pathlib
+import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import zipfile
+import zlib
 
 THIMBLE, SOURCE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 CORPUS = SOURCE / "tests/fuzz/corpus"
@@ -32,19 +36,88 @@ def add(target, name, file):
         shutil.copyfile(file, folder / name)
 
 
-def add_stream(name, payload):
-    """The words of the command stream: the block cmd_data without the header of the driver's payload (docs/formats)."""
-    block = payload.index(b"cmd_data")
-    size = int.from_bytes(payload[block + 16:block + 20], "little")
-    folder = CORPUS / "ethos_u_stream"
+def write(target, name, content):
+    folder = CORPUS / target
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_bytes(payload[block + 32 + DRIVER_HEADER_BYTES:block + 32 + size])
+    (folder / name).write_bytes(content)
+
+
+def block_of(payload, name):
+    """A block of an Ethos-U payload: 16 bytes of name, 16 bytes with the size, content."""
+    at = payload.index(name)
+    size = int.from_bytes(payload[at + 16:at + 20], "little")
+    return payload[at + 32:at + 32 + size]
+
+
+def add_stream(name, payload):
+    """The words of the command stream without the header of the driver's payload; for ethos_u_run with the constants."""
+    stream = block_of(payload, b"cmd_data")[DRIVER_HEADER_BYTES:]
+    write("ethos_u_stream", name, stream)
+    configs = re.findall(r'^ETHOS_U_CONFIG\("([^"]+)"', (SOURCE / "engines/ethos_u/isa/configs.def").read_text(), re.MULTILINE)
+    constants = block_of(payload, b"weight_data")
+    config = configs.index("ethos-u55-128" if "300" in name else "ethos-u85-256")
+    if 4 + len(stream) + len(constants) <= BYTES_MAX:
+        write("ethos_u_run", name, struct.pack("<BBH", config, 1, len(constants)) + stream + constants)
+
+
+def add_texts(name, pte):
+    """The text forms of command streams and kernel lists."""
+    text = subprocess.run([THIMBLE, "inspect", pte, "--commands"], capture_output=True, text=True, check=True).stdout
+    lines = text.splitlines()
+    for target, first in (("neutron_text", "list   weights "), ("ethos_u_text", "DMA0_")):
+        starts = [i for i, line in enumerate(lines) if line.strip().startswith(first)]
+        if starts:
+            write(target, name, ("\n".join(line.strip() for line in lines[starts[0]:]) + "\n").encode())
+
+
+def add_serial(pte):
+    """The answers of a board that runs the model once (serial_targets.cpp describes an entry)."""
+    reply, hello = 4 | 8, 4 | 8 | 16
+    ok = struct.pack("<I", 0)
+    text = subprocess.run([THIMBLE, "inspect", pte], capture_output=True, text=True, check=True).stdout
+    instructions = int(re.search(r"(\d+) instructions", text)[1])
+    board = struct.pack("<12I16s24s", 0, 1, 1, 1040, 1 << 20, 25_000_000, 1, 0, 0, 0, 0, 0, b"cortex-m4", b"mps2-an386")[:84]
+    entries = [(hello, 0, board)] + [(reply, 0, ok)] * (1 + -(-pte.stat().st_size // 1036))
+    entries.append((reply, 0, ok + struct.pack("<5I", 64, 16, 1, 1, instructions)))
+    entries += [(reply, 0, ok)] * 2
+    entries.append((0, 0x41, ok + struct.pack("<3I", 1000, 0, 512)))
+    entries.append((reply, 0, ok + struct.pack("<I", 100) * instructions))
+    entries.append((reply, 0, ok + b"\0\0\0\0"))
+    write("serial", "session.bin", b"".join(struct.pack("<4B", flags, kind, 0, len(data)) + data for flags, kind, data in entries))
+    write("serial_frames", "session.bin", b"\xa5\x54\x01\x01\x00\x00" + struct.pack("<I", zlib.crc32(b"\1\1\0\0")))
+
+
+def add_calls():
+    """Calls of the C API (capi_targets.cpp): open, and runs with right and wrong arrays."""
+    opened = bytes([0, 1, 1, 1, 1, 1, 1])
+    run = bytes([1, 1, 0, 6, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0])
+    write("c_api", "runs.bin", opened + 3 * run + bytes([5, 1]) + run)
+    write("c_api", "wrong.bin", opened + bytes([1, 1, 0, 6, 0, 1, 1, 1, 1, 1, 1, 0]) * 3 + run + bytes([7, 0, 1, 1, 1, 1, 8, 1, 3, 1]))
+    write("c_api", "compile.bin", bytes([11, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 12, 3, 6, 1, 0, 1, 12, 12]))
+
+
+def add_choices():
+    """Seeds of the differential fuzzer: each generator on each part."""
+    for generator in range(8):
+        for part in range(9):
+            write("differential", f"generator_{generator}_part_{part}.bin", bytes([generator, part, generator + part, generator, part]))
+    write("differential", "c_output.bin", bytes([5, 1, 4, 1, 0]))
+
+
+def add_json():
+    with zipfile.ZipFile(SIN / "hello_sin.pt2") as archive:
+        for name in archive.namelist():
+            if name.endswith(".json"):
+                write("json", name.split("/")[-1], archive.read(name))
 
 
 def main():
     for old in CORPUS.glob("*/*"):
-        if not old.name.startswith("found_"):
+        if not old.name.startswith(("found_", "written_")):
             old.unlink()
+    add_calls()
+    add_choices()
+    add_json()
     with tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)
         for model, folder in (("hello_sin", SIN), ("digits_cnn", DIGITS)):
@@ -57,8 +130,11 @@ def main():
                 payloads = list(stages.glob("*partition-*.bin"))
                 if payloads:
                     add("pte_run_npu", pte.name, pte)
+                    add_texts(f"{model}_{target}.txt", pte)
                 elif model == "hello_sin":
                     add("pte", pte.name, pte)
+                    if target == "cortex-m4":
+                        add_serial(pte)
                 for payload in payloads:
                     if "ethos" in payload.name:
                         add_stream(f"{model}_{target}.words", payload.read_bytes())

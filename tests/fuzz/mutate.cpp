@@ -6,11 +6,8 @@
 namespace thimble::fuzz {
 namespace {
 
-using Random = std::mt19937_64;
-
-size_t below(Random& random, size_t limit) {
-  return limit == 0 ? 0 : static_cast<size_t>(random() % limit);
-}
+constexpr uint32_t kLimits[] = {0,      1,      0x7F,       0x80,       0xFF,       0x7FFF,
+                                0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x10000};
 
 /// A part of at most 64 bytes.
 std::pair<size_t, size_t> part_of(const Bytes& bytes, Random& random) {
@@ -19,8 +16,6 @@ std::pair<size_t, size_t> part_of(const Bytes& bytes, Random& random) {
 }
 
 void set_word(Bytes& bytes, Random& random) {
-  constexpr uint32_t kLimits[] = {0,      1,      0x7F,       0x80,       0xFF,       0x7FFF,
-                                  0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x10000};
   uint32_t value = kLimits[below(random, std::size(kLimits))];
   const size_t at = 4 * below(random, bytes.size() / 4);
   if (at + sizeof value > bytes.size()) return;
@@ -73,6 +68,19 @@ void change(Bytes& bytes, const Bytes& other, Random& random) {
 }
 
 }  // namespace
+
+uint32_t mutate_word(uint32_t value, Random& random) {
+  switch (random() % 5) {
+    case 0:
+      return value ^ 1U << below(random, 32);
+    case 1:
+      return kLimits[below(random, std::size(kLimits))];
+    case 2:
+      return static_cast<uint32_t>(random());
+    default:
+      return value + static_cast<uint32_t>(below(random, 17)) - 8;
+  }
+}
 
 Bytes mutate(Bytes bytes, const Bytes& other, Random& random) {
   const size_t changes = 1 + below(random, 4);

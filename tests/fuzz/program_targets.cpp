@@ -2,7 +2,6 @@
 // programs, LiteRT models.
 
 #include <cstring>
-#include <new>
 
 #include "formats/bundle/bundle.h"
 #include "formats/ptd/ptd.h"
@@ -10,6 +9,8 @@
 #include "formats/pte/read.h"
 #include "formats/tflite/read.h"
 #include "hostrun/host.h"
+#include "tests/fuzz/exact_memory.h"
+#include "tests/fuzz/mutate_flatbuffer.h"
 #include "tests/fuzz/targets.h"
 #include "thimble.h"
 
@@ -35,37 +36,20 @@ Outcome read_tflite(ByteView bytes) {
   return formats::tflite::read(bytes, "x.tflite") ? Outcome::kAccepted : Outcome::kRejected;
 }
 
-/// Memory aligned to 16 of exactly `bytes` bytes, so that the address sanitizer detects every
-/// access after the end.
-class Aligned {
- public:
-  explicit Aligned(size_t bytes) : data_(::operator new(bytes, kAlignment)) {
-    std::memset(data_, 0, bytes);
-  }
-  ~Aligned() { ::operator delete(data_, kAlignment); }
-  Aligned(const Aligned&) = delete;
-  Aligned& operator=(const Aligned&) = delete;
-  [[nodiscard]] void* data() const { return data_; }
-
- private:
-  static constexpr std::align_val_t kAlignment{16};
-  void* data_;
-};
-
 volatile uint8_t output_sum = 0;  // volatile, so that the reads of outputs are not removed
 
 /// Loads the file in the runtime and runs it once with zeros. An application with a fixed arena
 /// rejects files that need more.
 Outcome run_on_device(ByteView bytes) {
   const size_t arena_max = (size_t{1} << 20) + 64 * bytes.size();
-  const Aligned file(bytes.size());
+  const ExactMemory file(bytes.size());
   if (!bytes.empty()) std::memcpy(file.data(), bytes.data(), bytes.size());
   const thimble_kernels* kernels = thimble_all_kernels();
   thimble_needs needs = {};
   if (thimble_size(file.data(), bytes.size(), kernels, &needs) != 0) return Outcome::kRejected;
   if (needs.arena_bytes > arena_max || needs.state_bytes > arena_max) return Outcome::kRejected;
   const size_t memory_bytes = needs.arena_bytes + needs.state_bytes;
-  const Aligned memory(memory_bytes);
+  const ExactMemory memory(memory_bytes);
   thimble_model model;
   if (thimble_init(&model, file.data(), bytes.size(), kernels, memory.data(), memory_bytes) != 0) {
     return Outcome::kRejected;
@@ -103,15 +87,23 @@ Outcome run_on_host(ByteView bytes) {
   return Outcome::kAccepted;
 }
 
+/// The identifier of a FlatBuffer: ET12, FT01, BP08 or TFL3.
+bool has_identifier(ByteView bytes) {
+  if (bytes.size() < 8) return false;
+  const std::string_view id = as_text(bytes).substr(4, 4);
+  return id == "ET12" || id == "FT01" || id == "BP08" || id == "TFL3";
+}
+
 }  // namespace
 
 std::vector<Target> program_targets() {
-  return {{"bundle", read_bundle},
-          {"ptd", read_ptd},
-          {"pte", read_pte},
-          {"pte_run", run_on_device},
-          {"pte_run_npu", run_on_host},
-          {"tflite", read_tflite}};
+  return {{"bundle", read_bundle, mutate_bundle, has_identifier},
+          {"ptd", read_ptd, mutate_ptd, has_identifier},
+          {"pte", read_pte, mutate_pte, has_identifier},
+          {"pte_run", run_on_device, mutate_pte, has_identifier},
+          {"pte_run_npu", run_on_host, mutate_pte, has_identifier},
+          {"pte_run_stock", run_on_device, mutate_pte, has_identifier},
+          {"tflite", read_tflite, mutate_tflite, has_identifier}};
 }
 
 }  // namespace thimble::fuzz

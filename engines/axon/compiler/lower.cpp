@@ -74,12 +74,12 @@ Status Lowering::add_inputs() {
     NetworkIo edge;
     edge.scale = type.quant && type.quant->axis < 0 ? type.quant->scale[0] : 1;
     if (i == external) {
-      net_.buffers.push_back({Source::kExternal, static_cast<int>(i), 0, 0, 0, 0});
+      net_.buffers.push_back({Source::kExternal, static_cast<int>(i), 0, 0, {0, 0}});
     } else {
       edge.variable = static_cast<int>(net_.variables.size());
       map.row_stride = padded_row(map.row_bytes());
       const int64_t bytes = dims.c * dims.h * map.row_stride;
-      net_.buffers.push_back({Source::kPersistent, edge.variable, bytes, 0, 0, 0});
+      net_.buffers.push_back({Source::kPersistent, edge.variable, bytes, 0, {0, 0}});
       net_.variables.push_back({map.buffer, map.element_bytes, map.zero_point});
     }
     edge.map = map;
@@ -256,7 +256,7 @@ Result<BufferView> Lowering::constant(ValueId id) {
   map.buffer = static_cast<int>(net_.buffers.size());
   align_size(net_.constants, container::kSectionAlignment);
   net_.buffers.push_back(
-      {Source::kConstant, 0, 0, static_cast<int64_t>(net_.constants.size()), 0, 0});
+      {Source::kConstant, 0, 0, static_cast<int64_t>(net_.constants.size()), {0, 0}});
   net_.constants.insert(net_.constants.end(), value.constant->bytes.begin(),
                         value.constant->bytes.end());
   set(id, map);
@@ -270,7 +270,7 @@ BufferView Lowering::new_map(const Dims& dims, int64_t element_bytes, int64_t ze
   map.row_stride = padded_row(map.row_bytes());
   map.zero_point = static_cast<int32_t>(zero_point);
   map.buffer = static_cast<int>(net_.buffers.size());
-  net_.buffers.push_back({Source::kInterlayer, 0, dims.c * dims.h * map.row_stride, 0, 0, 0});
+  net_.buffers.push_back({Source::kInterlayer, 0, dims.c * dims.h * map.row_stride, 0, {0, 0}});
   return map;
 }
 

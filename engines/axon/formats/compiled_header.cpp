@@ -16,6 +16,8 @@ constexpr std::string_view kOutputType = "nrf_axon_compiled_model_output_s";
 constexpr std::string_view kVariableType = "nrf_axon_nn_model_persistent_var_s";
 constexpr std::string_view kInterlayerName = "nrf_axon_interlayer_buffer";
 constexpr std::string_view kPartialSumsName = "nrf_axon_psum_buffer";
+/// Elements of an array that may lack values, in addition to a multiple of the text's tokens.
+constexpr size_t kUnlistedMax = 4096;
 
 std::optional<uint32_t> size_of(std::string_view type) {
   if (type == "int8_t" || type == "uint8_t" || type == "char") return 1;
@@ -75,6 +77,9 @@ class HeaderReader {
   }
 
   static Status once(const CDefinition** slot, const CDefinition& definition) {
+    if (!definition.value) {
+      return bad_input("line {}: {}: an initializer expected", definition.line, definition.name);
+    }
     if (*slot != nullptr) {
       return bad_input("line {}: {}: a second one of its type", definition.line, definition.name);
     }
@@ -126,6 +131,11 @@ class HeaderReader {
     const CValue* const values = definition.value->field(name.text);
     if (values == nullptr || values->items.size() > static_cast<size_t>(count)) {
       return bad_input("line {}: {}: {} values expected", name.line, name.text, count);
+    }
+    // Values may be omitted at the end of an array, but not most of them.
+    if (static_cast<size_t>(count) > kUnlistedMax + 8 * text_.tokens.size()) {
+      return bad_input("line {}: {}: {} values expected, {} found", name.line, name.text, count,
+                       values->items.size());
     }
     align_size(header_.constants, element);
     const auto offset = static_cast<uint32_t>(header_.constants.size());
@@ -289,6 +299,7 @@ class HeaderReader {
   Status read_model(const CDefinition& definition) {
     const CValue& model = *definition.value;
     THIMBLE_TRY(const CValue* name, need(model, "model_name"));
+    if (name->expression.empty()) return bad_input("line {}: a name expected", name->line);
     header_.name = name->expression[0].text;
     if (header_.name.size() >= 2) header_.name = header_.name.substr(1, header_.name.size() - 2);
     THIMBLE_TRY(header_.compiler_version, number(model, "compiler_version"));
@@ -314,6 +325,9 @@ class HeaderReader {
   Result<const std::vector<CValue>*> list(const CValue& value, std::string_view name,
                                           uint32_t count) const {
     THIMBLE_TRY(const CValue* field, need(value, name));
+    if (field->expression.empty()) {
+      return bad_input("line {}: .{}: the name of a list expected", field->line, name);
+    }
     const auto found = lists_.find(field->expression[0].text);
     if (found == lists_.end() || !found->second->value ||
         found->second->value->items.size() != count) {

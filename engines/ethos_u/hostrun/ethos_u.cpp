@@ -20,8 +20,9 @@ namespace {
 namespace pte = formats::pte;
 namespace sim = ethos_u::sim;
 
-/// Upper bound on the workspace of a stream; one that needs more is invalid.
-constexpr size_t kWorkspaceBytesMax = size_t{1} << 30;
+/// Bound of the memory for the simulation of a file's streams, workspace and fast scratch: a
+/// constant, and a multiple of the file's payloads. A small file cannot request much memory.
+constexpr size_t kSimulationBytesMax = size_t{14} << 20, kSimulationBytesPerByte = 60;
 /// Used if the file has no size: the largest fast scratch of Arm's memory modes.
 constexpr size_t kFastBytesDefault = size_t{512} << 10;
 
@@ -36,7 +37,14 @@ size_t fast_bytes_of(const pte::Program& program) {
     std::memcpy(&record, data->bytes.data() + at, sizeof record);
     if (record.fast_offset == abi::kFastOnDevice) most = std::max<size_t>(most, record.fast_bytes);
   }
-  return std::min(most, kWorkspaceBytesMax);
+  return most;
+}
+
+size_t simulation_bytes_max(const pte::Program& program) {
+  size_t payload_bytes = 0;
+  for (const auto& blob : program.delegate_blobs) payload_bytes += blob.bytes.size();
+  for (const auto& data : program.named_data) payload_bytes += data.bytes.size();
+  return kSimulationBytesMax + kSimulationBytesPerByte * payload_bytes;
 }
 
 /// Workspace in bytes for one stream; 0 if it cannot be read.
@@ -113,11 +121,14 @@ Result<std::optional<EthosUNeeds>> read_ethos_u_needs(const pte::Program& progra
   }
   if (!needs) return needs;
   if (needs->config == nullptr) needs->config = &ethos_u::kConfigs[0];
-  if (needs->workspace_bytes > kWorkspaceBytesMax) {
-    return bad_input("{}: the simulation of a command stream needs {} bytes", label,
-                     needs->workspace_bytes);
-  }
   needs->fast_bytes = fast_bytes_of(program);
+  const size_t most = simulation_bytes_max(program);
+  if (needs->workspace_bytes > most || needs->fast_bytes > most - needs->workspace_bytes) {
+    return bad_input(
+        "{}: the simulation of the NPU needs {} bytes of workspace and {} bytes of fast memory, at "
+        "most {} bytes are expected for a file of this size",
+        label, needs->workspace_bytes, needs->fast_bytes, most);
+  }
   return needs;
 }
 

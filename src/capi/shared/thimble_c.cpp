@@ -83,11 +83,17 @@ Result<formats::npy::NpyArray> to_npy(const thimble_c_array& array) {
   }
   const std::string name = array.name == nullptr ? "array" : array.name;
   if (!known) return bad_input("{}: unknown type {}", name, static_cast<int>(array.type));
+  // As many bytes as an array of any process can have.
+  constexpr size_t kBytesMax = SIZE_MAX / 4;
+  size_t bytes = formats::npy::size_bytes(result.dtype);
   for (size_t i = 0; i < array.rank; ++i) {
-    if (array.shape[i] < 0) return bad_input("{}: size {} of axis {}", name, array.shape[i], i);
-    result.shape.push_back(array.shape[i]);
+    const int64_t size = array.shape[i];
+    if (size < 0 || (size > 0 && bytes > kBytesMax / static_cast<size_t>(size))) {
+      return bad_input("{}: size {} of axis {}", name, size, i);
+    }
+    bytes *= static_cast<size_t>(size);
+    result.shape.push_back(size);
   }
-  const size_t bytes = static_cast<size_t>(result.count()) * formats::npy::size_bytes(result.dtype);
   if (array.data == nullptr && bytes > 0) return bad_input("{}: no data", name);
   const auto* const data = static_cast<const std::byte*>(array.data);
   result.bytes.assign(data, data + bytes);

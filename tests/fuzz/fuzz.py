@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""Runs fuzz targets and keeps a log of all runs.
+
+usage: fuzz.py run PROGRAM FOLDER SOURCE_DIR --seconds N [TARGET...]
+       fuzz.py until PROGRAM FOLDER SOURCE_DIR [--slice N]
+       fuzz.py table FOLDER [SOURCE_DIR]
+       fuzz.py coverage PROGRAM FOLDER SOURCE_DIR
+       fuzz.py minimize PROGRAM FOLDER SOURCE_DIR [TARGET...]
+
+`run` gives each target N seconds. `until` gives the target with the least processor time the next slice, until each has its goal
+(GOALS). FOLDER has, per target, found/ (inputs that increase the coverage: the next run continues with them), and crashes/.
+FOLDER/log.csv has a line per run: date, target, processor seconds, executions, covered edges, failure.
+`table` prints the sums; with SOURCE_DIR it also writes them to tests/fuzz/README.md.
+`coverage` runs all inputs of all targets once and prints the covered lines of each file, and the uncovered ones.
+`minimize` prints the inputs that are needed for the present coverage, in FOLDER/minimal/TARGET.
+"""
+
+import argparse
+import csv
+import datetime
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HOUR, USUAL = 3600, 1200  # processor seconds
+GOALS = {"differential": HOUR, "ethos_u_run": HOUR, "ethos_u_stream": HOUR, "pte": HOUR, "pte_run": HOUR, "pte_run_npu": HOUR,
+         "pte_run_stock": HOUR}
+FIELDS = ["date", "target", "cpu_seconds", "executions", "edges", "state"]
+# An input that needs more is a failure.
+LIMITS = ["-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=64", "-max_len=65536"]
+
+
+def targets_of(program):
+    return subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.split()
+
+
+def read_log(folder):
+    path = folder / "log.csv"
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def sums_of(rows):
+    """Per target: processor seconds, executions, most edges, failures."""
+    sums = {}
+    for row in rows:
+        each = sums.setdefault(row["target"], [0.0, 0, 0, 0])
+        each[0] += float(row["cpu_seconds"])
+        each[1] += int(row["executions"] or 0)
+        each[2] = max(each[2], int(row["edges"] or 0))
+        each[3] += row["state"] != "ok"
+    return sums
+
+
+def first_inputs(source, folder, target):
+    first = folder / "first" / target
+    shutil.rmtree(first, ignore_errors=True)
+    first.mkdir(parents=True)
+    subprocess.run([sys.executable, source / "tests/fuzz/inputs.py", source, target, first], check=True)
+    return first
+
+
+def run_target(program, folder, source, target, seconds):
+    """Returns true if the target did not fail."""
+    found, crashes = folder / "found" / target, folder / "crashes"
+    for each in (found, crashes):
+        each.mkdir(parents=True, exist_ok=True)
+    first = first_inputs(source, folder, target)
+    log = folder / f"{target}.log"
+    environment = dict(os.environ, LLVM_PROFILE_FILE="/dev/null")
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [program, f"--target={target}", found, first, f"-max_total_time={seconds}", *LIMITS,
+             f"-artifact_prefix={crashes}/{target}-", "-print_final_stats=1"],
+            stdout=output, stderr=subprocess.STDOUT, cwd=folder, env=environment)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    text = log.read_text(errors="replace")
+    executions = re.findall(r"^#(\d+)\s", text, re.MULTILINE)
+    edges = re.findall(r" cov: (\d+) ", text)
+    state = "ok" if process.returncode == 0 else "FAILED"
+    path = folder / "log.csv"
+    is_new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file)
+        if is_new:
+            writer.writerow(FIELDS)
+        writer.writerow([datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M"), target,
+                         f"{usage.ru_utime + usage.ru_stime:.1f}", executions[-1] if executions else 0,
+                         edges[-1] if edges else 0, state])
+    print(f"{target}: {executions[-1] if executions else 0} executions, {edges[-1] if edges else 0} edges, {state}", flush=True)
+    if state != "ok":
+        print("\n".join(line for line in text.splitlines() if "ERROR" in line or "artifact" in line or "runtime error" in line))
+    return state == "ok"
+
+
+def run_until(program, folder, source, slice_seconds):
+    while True:
+        sums = sums_of(read_log(folder))
+        left = {target: GOALS.get(target, USUAL) - sums.get(target, [0])[0] for target in targets_of(program)}
+        left = {target: seconds for target, seconds in left.items() if seconds > 0}
+        if not left:
+            return
+        target = min(left, key=lambda each: sums.get(each, [0])[0])
+        run_target(program, folder, source, target, slice_seconds)
+
+
+def table_of(folder):
+    lines = ["| target | CPU seconds | executions | edges | failed runs |", "|---|--:|--:|--:|--:|"]
+    for target, (seconds, executions, edges, failures) in sorted(sums_of(read_log(folder)).items()):
+        lines.append(f"| `{target}` | {seconds:,.0f} | {executions:,} | {edges:,} | {failures} |")
+    return "\n".join(lines)
+
+
+def write_block(source, name, text):
+    readme = source / "tests/fuzz/README.md"
+    old = readme.read_text()
+    begin, end = f"<!-- {name} -->\n", f"<!-- end {name} -->"
+    head, rest = old.split(begin)
+    readme.write_text(head + begin + text + "\n" + rest[rest.index(end):])
+
+
+# Files of parsers and verifiers, relative to the source tree; the coverage of others is not reported.
+COVERED = r"""src/formats/.*(?<!write)\.(cpp|h)|src/ir/(parse|lexer|verify|row_check|text)\.(cpp|h)|src/engine/(part|part_table|settings|toml_value)\.cpp
+|src/hostrun/serial\w*\.cpp
+|runtime/\S*\.(cpp|h)|engines/\w+/(container|text|formats|sim|model|delegate)/.*\.(cpp|h)|abi/serial/protocol\.h"""
+
+
+def coverage(program, folder, source):
+    raw = folder / "profiles"
+    shutil.rmtree(raw, ignore_errors=True)
+    raw.mkdir()
+    for target in targets_of(program):
+        found = folder / "found" / target
+        found.mkdir(parents=True, exist_ok=True)
+        environment = dict(os.environ, LLVM_PROFILE_FILE=str(raw / f"{target}.profraw"))
+        subprocess.run([program, f"--target={target}", found, first_inputs(source, folder, target), "-runs=0", *LIMITS],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, env=environment, check=False)
+    version = os.environ.get("LLVM_SUFFIX", "-19")
+    merged = folder / "all.profdata"
+    subprocess.run([f"llvm-profdata{version}", "merge", "-o", merged, *sorted(raw.glob("*.profraw"))], check=True)
+    lcov = subprocess.run([f"llvm-cov{version}", "export", "-format=lcov", f"-instr-profile={merged}", program],
+                          capture_output=True, text=True, check=True).stdout
+    rows, wanted = {}, re.compile(COVERED.replace("\n", ""))
+    name = None
+    for line in lcov.splitlines():
+        if line.startswith("SF:"):
+            path = line[3:].removeprefix("./").removeprefix(f"{source}/")
+            name = path if wanted.fullmatch(path) else None
+        elif line.startswith("DA:") and name is not None:
+            number, count = line[3:].split(",")[:2]
+            lines = rows.setdefault(name, {})
+            lines[int(number)] = lines.get(int(number), 0) + int(count)
+    return rows
+
+
+def ranges_of(numbers):
+    texts, first, last = [], None, None
+    for number in [*numbers, None]:
+        if first is not None and number != last + 1:
+            texts.append(str(first) if first == last else f"{first}-{last}")
+            first = None
+        if first is None:
+            first = number
+        last = number
+    return ", ".join(texts)
+
+
+def coverage_text(rows):
+    lines = ["| file | lines | covered | uncovered lines, if less than 90 % are covered |", "|---|--:|--:|---|"]
+    for name, counts in sorted(rows.items()):
+        covered = sum(count > 0 for count in counts.values())
+        missing = sorted(number for number, count in counts.items() if count == 0)
+        note = ranges_of(missing) if covered < 0.9 * len(counts) else ""
+        lines.append(f"| `{name}` | {len(counts)} | {100 * covered / len(counts):.0f} % | {note} |")
+    return "\n".join(lines)
+
+
+def minimize(program, folder, source, targets):
+    for target in targets:
+        minimal = folder / "minimal" / target
+        shutil.rmtree(minimal, ignore_errors=True)
+        minimal.mkdir(parents=True)
+        found = folder / "found" / target
+        found.mkdir(parents=True, exist_ok=True)
+        subprocess.run([program, f"--target={target}", "-merge=1", minimal, first_inputs(source, folder, target), found, *LIMITS],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, check=False,
+                       env=dict(os.environ, LLVM_PROFILE_FILE="/dev/null"))
+        files = list(minimal.iterdir())
+        print(f"{target}: {len(files)} inputs, {sum(file.stat().st_size for file in files):,} B")
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("verb", choices=("run", "until", "table", "coverage", "minimize"))
+    parser.add_argument("words", nargs="+")
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--slice", type=int, default=300)
+    arguments = parser.parse_args()
+    words = [pathlib.Path(word) for word in arguments.words[:3]]
+    if arguments.verb == "table":
+        folder, source = words[0], words[1] if len(words) > 1 else None
+        print(table_of(folder))
+        if source:
+            write_block(source, "runs", table_of(folder))
+        return 0
+    program, folder, source = (word.resolve() for word in words)
+    targets = arguments.words[3:]
+    if arguments.verb == "coverage":
+        text = coverage_text(coverage(program, folder, source))
+        print(text)
+        (folder / "coverage.md").write_text(text + "\n")
+        return 0
+    if arguments.verb == "until":
+        run_until(program, folder, source, arguments.slice)
+        return 0
+    targets = targets or targets_of(program)
+    if arguments.verb == "minimize":
+        minimize(program, folder, source, targets)
+        return 0
+    results = [run_target(program, folder, source, target, arguments.seconds) for target in targets]
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

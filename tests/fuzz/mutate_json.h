@@ -1,0 +1,22 @@
+#pragma once
+// Mutations of JSON that keep the text a JSON document in most cases.
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/fuzz/mutate.h"
+
+namespace thimble::fuzz {
+
+/// Makes one change: a value becomes another number, type or copy of a subtree; members are
+/// swapped, erased, renamed or repeated.
+void mutate_json(nlohmann::json& root, Random& random);
+
+/// Returns the text of the document, in one of 40 cases with damaged characters.
+[[nodiscard]] std::string to_text(const nlohmann::json& root, Random& random);
+
+/// Makes one change: shorter, empty, twice, very long, or another character.
+void mutate_string(std::string& text, Random& random);
+
+}  // namespace thimble::fuzz
