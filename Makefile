@@ -5,13 +5,14 @@
 # make package makes a Debian package and an archive of the program
 # make matrix prints which operator, in which type, was found right on which processor
 # make fuzz SECONDS=60 runs the fuzzers, each for this time; TARGETS="pte ir" selects some
+# make mutants runs the tests on copies of the program with one operator changed (hours; it can be resumed)
 # make lint   checks the sources with clang-tidy, clang-format and codespell
 # Each installs the Debian or Ubuntu packages that are missing (cmake/packages.txt).
 
 BUILD := build
 
 SECONDS := 60
-.PHONY: build boards demo test package matrix fuzz lint clean
+.PHONY: build boards demo test package matrix fuzz mutants lint clean
 
 build:
 	@sh cmake/install-packages.sh
@@ -51,6 +52,12 @@ matrix:
 fuzz:
 	@sh cmake/install-packages.sh cmake/fuzz_packages.txt
 	@sh cmake/fuzz.sh $(BUILD) $(SECONDS) $(TARGETS)
+
+mutants:
+	@sh cmake/install-packages.sh
+	@sh cmake/install-packages.sh cmake/mutation_packages.txt
+	@sh cmake/build.sh $(BUILD) generated_sources
+	@python3 tests/mutation/mutants.py $(BUILD)-mutants --generated $(BUILD)/generated
 
 lint:
 	@sh cmake/install-packages.sh cmake/lint_packages.txt
