@@ -10,13 +10,14 @@
 # make proof  checks arithmetic, file verification and memory placement for all small cases; `make test` has a sample
 # make reproducible makes the release twice and compares the bytes
 # make fuzz-coverage prints the lines of parsers and verifiers that the fuzzers' inputs reach
+# make mutants runs the tests on copies of the program with one operator changed (hours; it can be resumed)
 # make lint   checks the sources with clang-tidy, clang-format and codespell
 # Each installs the Debian or Ubuntu packages that are missing (cmake/packages.txt).
 
 BUILD := build
 
 SECONDS := 60
-.PHONY: build boards demo test package matrix fuzz soak threads proof reproducible lint clean fuzz-coverage
+.PHONY: build boards demo test package matrix fuzz fuzz-coverage soak threads proof mutants reproducible lint clean
 
 build:
 	@sh cmake/install-packages.sh
@@ -74,6 +75,11 @@ reproducible:
 fuzz-coverage:
 	@sh cmake/install-packages.sh cmake/fuzz_packages.txt
 	@sh cmake/fuzz.sh $(BUILD) coverage
+mutants:
+	@sh cmake/install-packages.sh
+	@sh cmake/install-packages.sh cmake/mutation_packages.txt
+	@sh cmake/build.sh $(BUILD) generated_sources
+	@python3 tests/mutation/mutants.py $(BUILD)-mutants --generated $(BUILD)/generated
 
 lint:
 	@sh cmake/install-packages.sh cmake/lint_packages.txt

@@ -1,0 +1,71 @@
+#pragma once
+// The run-time switch of mutation testing. `mutants.py` rewrites an expression `a < b` of a copy of
+// the tree to `(thimble_mutant(17) ? (a <= b) : (a < b))`, and includes this header first.
+//
+// On the host, mutant_host.cpp reads the active mutant from the environment. An image for a board
+// has it as a constant, which run.py changes in the ELF file. In both, kRecordMutants records which
+// mutants a test reaches.
+
+#include <stdint.h>
+
+namespace thimble::mutation {
+constexpr int32_t kRecordMutants = -1;
+constexpr int32_t kMutantsMax = 4096;
+}  // namespace thimble::mutation
+
+#ifdef __arm__
+
+extern "C" {
+inline const volatile int32_t thimble_active_mutant = 0;
+inline uint8_t thimble_reached_mutants[thimble::mutation::kMutantsMax] = {};
+}
+
+namespace thimble::mutation {
+
+inline int32_t semihosting_call(int32_t operation, const void* block) {
+  register int32_t r0 asm("r0") = operation;
+  register const void* r1 asm("r1") = block;
+  asm volatile("bkpt 0xAB" : "+r"(r0) : "r"(r1) : "memory");
+  return r0;
+}
+
+/// Appends the number of the mutant to the file, once for each mutant.
+[[gnu::noinline]] inline void record_reached(int32_t mutant) {
+  if (thimble_reached_mutants[mutant] != 0) return;
+  thimble_reached_mutants[mutant] = 1;
+  static constexpr char kFile[] = "@REACHED_FILE@";
+  constexpr int32_t kOpen = 1, kClose = 2, kWrite = 5, kAppendBinary = 9;
+  const int32_t open[3] = {static_cast<int32_t>(reinterpret_cast<uintptr_t>(kFile)), kAppendBinary,
+                           static_cast<int32_t>(sizeof kFile - 1)};
+  const int32_t handle = semihosting_call(kOpen, open);
+  const int32_t write[3] = {handle, static_cast<int32_t>(reinterpret_cast<uintptr_t>(&mutant)),
+                            static_cast<int32_t>(sizeof mutant)};
+  semihosting_call(kWrite, write);
+  semihosting_call(kClose, &handle);
+}
+
+}  // namespace thimble::mutation
+
+#else
+
+extern "C" {
+extern int32_t thimble_active_mutant;
+extern uint8_t* thimble_reached_mutants;
+}
+
+namespace thimble::mutation {
+inline void record_reached(int32_t mutant) {
+  thimble_reached_mutants[mutant] = 1;
+}
+}  // namespace thimble::mutation
+
+#endif
+
+/// Returns true if the mutant is active. The compiler evaluates constants with the original
+/// operator.
+constexpr bool thimble_mutant(int32_t mutant) {
+  if (__builtin_is_constant_evaluated()) return false;
+  const int32_t active = thimble_active_mutant;
+  if (active == thimble::mutation::kRecordMutants) thimble::mutation::record_reached(mutant);
+  return active == mutant;
+}

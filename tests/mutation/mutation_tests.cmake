@@ -1,0 +1,6 @@
+# The mutation tool on a sample, and the tables of its README. `make mutants` runs the tool on the tree.
+if(NOT WIN32)
+  add_test(NAME mutation_tool COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/tool_test.py ${CMAKE_BINARY_DIR}/mutation_tool)
+  add_test(NAME mutation_sites COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/tool_test.py ${CMAKE_BINARY_DIR}/mutation_tool sites)
+  set_tests_properties(mutation_tool mutation_sites PROPERTIES LABELS "unit;fast" SKIP_RETURN_CODE 77)
+endif()
