@@ -28,6 +28,7 @@
 #include "quant/plan.h"
 #include "quant/quality.h"
 #include "quant/reader_range.h"
+#include "quant/shorten_range.h"
 #include "quant/tied.h"
 #include "quant/tune.h"
 #include "quant/widths.h"
@@ -189,6 +190,19 @@ bool is_accepted(const Score& before, const Score& after) {
          after.mean_db() >= before.mean_db() - kMeanLossMax;
 }
 
+/// Returns true if most samples have less noise: its logarithm decreases in the mean. A few samples
+/// with much noise determine the SQNR of a network, so its change says less about other samples.
+/// The SQNR still limits the loss.
+bool is_better_typically(const Score& before, const Score& after) {
+  constexpr double kMeanLossMax = 1;
+  constexpr double kLeast = 1e-20;  // of a sample without noise
+  double change = 0;
+  for (size_t s = 0; s < before.noise.size(); ++s) {
+    change += std::log(std::max(after.noise[s], kLeast) / std::max(before.noise[s], kLeast));
+  }
+  return change < 0 && after.mean_db() >= before.mean_db() - kMeanLossMax;
+}
+
 /// Multiply-accumulates for rounding weights, by QuantizeOptions::effort.
 constexpr double kRoundingWork[kEffortMax + 1] = {0, 5e8, 1e10, 1e12};
 
@@ -218,9 +232,18 @@ class Quantizer {
       rows_ = OperandRows::choose(graph_, roles_, held_samples(), samples_->count(),
                                   kRoundingWork[static_cast<size_t>(options_.effort)]);
     }
-    THIMBLE_TRY(seen_, observe(graph_, samples_, classes.observed(may_be_wide()), options_, &rows_,
-                               read_by_tables(graph_, roles_)));
+    const std::vector<ir::ValueId> observed = classes.observed(may_be_wide());
+    std::vector<ir::ValueId> binned = read_by_tables(graph_, roles_);
+    std::vector<ir::ValueId> large;
+    if (compares_ranges() && observers.empty()) large = shortenable(graph_, roles_, observed);
+    binned.insert(binned.end(), large.begin(), large.end());
+    THIMBLE_TRY(seen_, observe(graph_, samples_, observed, options_, &rows_, binned));
     restrict_to_readers(graph_, roles_, seen_.histograms);
+    if (!large.empty()) {
+      shorter_ = seen_.histograms;
+      shorten_ranges(large, shorter_);
+      for (Histogram& histogram : shorter_) histogram.drop_bins();
+    }
     for (const auto& [id, observer] : observers) {
       seen_.histograms[static_cast<size_t>(id)].choose(observer);
     }
@@ -229,6 +252,27 @@ class Quantizer {
   }
 
   [[nodiscard]] const Observations& seen() const { return seen_; }
+
+  /// Uses shorter ranges (shorten_range.h) unless the calibration data contradicts: in the mean
+  /// over the samples, the noise of the outputs increases.
+  Status shorten(Variant& trial, const std::vector<bool>& wide_ops) {
+    if (shorter_.empty()) return ok();
+    const QualityRequest request{bias_samples(), options_.threads};
+    const RealOutputs reference = float_outputs(graph_, *samples_, request);
+    const auto measured = [&](const LoweredGraph& lowered) {
+      return score_of(reference, integer_outputs(lowered.graph, *samples_, request));
+    };
+    const Score before = measured(trial.lowered);
+    std::swap(seen_.histograms, shorter_);
+    THIMBLE_TRY(Variant shorter, attempt(wide_ops));
+    if (is_better_typically(before, measured(shorter.lowered))) {
+      trial = std::move(shorter);
+    } else {
+      std::swap(seen_.histograms, shorter_);
+    }
+    shorter_.clear();
+    return ok();
+  }
 
   /// Returns the values that PyTorch did not quantize.
   [[nodiscard]] std::vector<ir::ValueId> unknown() const {
@@ -398,6 +442,11 @@ class Quantizer {
   }
 
  private:
+  [[nodiscard]] bool compares_ranges() const {
+    return samples_ && options_.joint == nullptr && !options_.tune &&
+           options_.observer == Observer::kExtrapolate && held_samples() > 0;
+  }
+
   /// Returns the decisions of another method; null if this is the first one.
   [[nodiscard]] const JointCalibration::Decided* decided() const {
     const bool any = options_.joint != nullptr && options_.joint->decided().has_value();
@@ -528,6 +577,7 @@ class Quantizer {
   std::optional<Samples> samples_;
   OperandRows rows_;
   Observations seen_;
+  std::vector<Histogram> shorter_;  // of seen_, with shorter ranges; empty if they are not tried
   mutable WeightCache weight_cache_;
 };
 
@@ -617,6 +667,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   report_progress(options.progress, "quantizing");
   std::vector<bool> wide_ops = quantizer.asked();
   THIMBLE_TRY(Variant trial, quantizer.attempt(wide_ops));
+  THIMBLE_CHECK(quantizer.shorten(trial, wide_ops));
   if (options.wide) report.kept_int8 = kept_narrow(float_graph, trial.plan, wide_ops);
   if (options.goal && quantizer.samples() == nullptr) {
     return bad_input("--accuracy needs calibration data: --calibrate DATA.npz");
