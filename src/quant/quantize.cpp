@@ -176,31 +176,20 @@ Score score_of(const RealOutputs& reference, const RealOutputs& got) {
   return score;
 }
 /// Returns true unless the samples that were held back contradict a step that reduces the noise of
-/// single operators. Few samples do not confirm a gain: their noise varies more than the gain.
-bool is_accepted(const Score& before, const Score& after) {
-  constexpr double kMeanLossMax = 0.5, kLossMax = 1, kShareMin = 0.3;
+/// single operators: the SQNR decreases by more than `mean_loss` in the mean, or by more than twice
+/// that for an output, or few samples have less noise. Few samples do not confirm a gain: their
+/// noise varies more than the gain.
+bool is_accepted(const Score& before, const Score& after, double mean_loss = 0.5) {
+  constexpr double kShareMin = 0.3;
   for (size_t i = 0; i < before.db.size(); ++i) {
-    if (after.db[i] < before.db[i] - kLossMax) return false;
+    if (after.db[i] < before.db[i] - 2 * mean_loss) return false;
   }
   double better = 0;
   for (size_t s = 0; s < before.noise.size(); ++s) {
     if (after.noise[s] < before.noise[s]) better += 1;
   }
   return better >= kShareMin * static_cast<double>(before.noise.size()) &&
-         after.mean_db() >= before.mean_db() - kMeanLossMax;
-}
-
-/// Returns true if most samples have less noise: its logarithm decreases in the mean. A few samples
-/// with much noise determine the SQNR of a network, so its change says less about other samples.
-/// The SQNR still limits the loss.
-bool is_better_typically(const Score& before, const Score& after) {
-  constexpr double kMeanLossMax = 1;
-  constexpr double kLeast = 1e-20;  // of a sample without noise
-  double change = 0;
-  for (size_t s = 0; s < before.noise.size(); ++s) {
-    change += std::log(std::max(after.noise[s], kLeast) / std::max(before.noise[s], kLeast));
-  }
-  return change < 0 && after.mean_db() >= before.mean_db() - kMeanLossMax;
+         after.mean_db() >= before.mean_db() - mean_loss;
 }
 
 /// Multiply-accumulates for rounding weights, by QuantizeOptions::effort.
@@ -265,7 +254,8 @@ class Quantizer {
     const Score before = measured(trial.lowered);
     std::swap(seen_.histograms, shorter_);
     THIMBLE_TRY(Variant shorter, attempt(wide_ops));
-    if (is_better_typically(before, measured(shorter.lowered))) {
+    constexpr double kMeanLossMax = 1;  // of samples from which the ranges are
+    if (is_accepted(before, measured(shorter.lowered), kMeanLossMax)) {
       trial = std::move(shorter);
     } else {
       std::swap(seen_.histograms, shorter_);
@@ -443,7 +433,7 @@ class Quantizer {
 
  private:
   [[nodiscard]] bool compares_ranges() const {
-    return samples_ && options_.joint == nullptr && !options_.tune &&
+    return samples_ && options_.joint == nullptr && !options_.tune && roles_.pins.params.empty() &&
            options_.observer == Observer::kExtrapolate && held_samples() > 0;
   }
 

@@ -6,6 +6,14 @@
 #include "quant/reader_range.h"
 
 namespace thimble::quant {
+namespace {
+
+/// Returns true for [N, C, H, W] with several positions.
+bool is_image(const ir::Shape& shape) {
+  return shape.size() == 4 && shape[2] * shape[3] > 1;
+}
+
+}  // namespace
 
 std::vector<ir::ValueId> shortenable(const ir::Graph& graph, const Plan& plan,
                                      const std::vector<ir::ValueId>& observed) {
@@ -17,7 +25,9 @@ std::vector<ir::ValueId> shortenable(const ir::Graph& graph, const Plan& plan,
   for (const ir::ValueId id : read_by_tables(graph, plan)) kept.insert(id);  // reader_range.h
   std::vector<ir::ValueId> result;
   for (const ir::ValueId id : observed) {
-    if (graph.type(id).elements() >= kElementsMin && !kept.contains(id)) result.push_back(id);
+    const ir::Type& type = graph.type(id);
+    const bool large = is_image(type.shape) && type.elements() >= kElementsMin;
+    if (large && !kept.contains(id)) result.push_back(id);
   }
   return result;
 }
