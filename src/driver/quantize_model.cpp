@@ -164,6 +164,7 @@ Arithmetic arithmetic_of(const CompileOptions& options, const engine::Part& part
   spec.per_tensor_tolerance_db = stock ? kStockToleranceDb : kNativeToleranceDb;
   spec.wide_softmax = !stock && !options.narrow_softmax;
   spec.own_means = !stock;  // ExecuTorch has no mean kernel
+  spec.own_curves = !stock;
   // An NPU has its own form of weights. The weights for the DSP extension have pairs of channels in
   // 16-bit words, from which no kernel reads rows.
   spec.tied_tables = !stock && part.engines.empty() && part.cpu->isa != abi::Isa::kDsp;

@@ -75,6 +75,7 @@ std::string width_lines(const quant::QuantReport& quant) {
     text += fmt::format("accuracy       {} {:.4g} before", quant::metric_name(goal.metric),
                         goal.narrow);
     if (goal.promoted.empty()) {
+      if (goal.rounded) text += fmt::format(", {:.4g} with rounded weights", goal.reached);
       text += fmt::format(", {:.4g} required\n", goal.least);
     } else {
       text +=

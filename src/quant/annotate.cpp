@@ -77,7 +77,9 @@ Result<Annotations> annotate(const Graph& prepared, const QuantSpec& spec) {
     result.graph = prepared;
   }
   const Graph& graph = result.graph;
-  THIMBLE_TRY(Plan roles, plan(graph, {}, preferences_of(spec, {})));
+  PlanPreferences preferences = preferences_of(spec, {});
+  preferences.own_curves = false;  // needs ranges
+  THIMBLE_TRY(Plan roles, plan(graph, {}, preferences));
   assign_widths(graph, {std::vector<bool>(graph.ops().size(), false), {}, Io::kFloat}, roles);
   Classes classes(graph, roles);
   classes.join_without_ranges();

@@ -172,7 +172,11 @@ Classes::Classes(const Graph& graph, const Plan& plan)
     const size_t result = static_cast<size_t>(op_plan.result);
     // The parameters are fixed by the operator itself, not by a clamp that is merged into it.
     if (const auto fixed = fixed_params(op, is_wide(op_plan.result))) {
-      fixed_[result] = fixed;
+      if (may_have_own_scale(op, op_plan)) {
+        curves_.push_back({op_plan.result, *fixed});
+      } else {
+        fixed_[result] = fixed;
+      }
       wide_samples_[result] = op.kind == OpKind::unpack && fixed->wide;
     }
     const bool moved = op_plan.role == Role::kLower && shares_params(op.kind) &&
@@ -192,6 +196,24 @@ Classes::Classes(const Graph& graph, const Plan& plan)
     }
   }
   unite_states();
+}
+
+/// Returns true for a sigmoid or tanh in a table, whose result can have any scale.
+bool Classes::may_have_own_scale(const Op& op, const OpPlan& op_plan) const {
+  const bool curve = op.kind == OpKind::sigmoid || op.kind == OpKind::tanh;
+  return plan_.own_curves && curve && op_plan.role == Role::kTable && !is_wide(op_plan.result);
+}
+
+/// Fixes the parameters of curves whose range needs them. The fixed scale has exact bounds and is
+/// equal for all curves, so a slightly finer one has no advantage.
+void Classes::fix_curves(Observer observer) {
+  constexpr double kFiner = 0.75;
+  for (const auto& [result, fixed] : curves_) {
+    const size_t root = find(result);
+    if (fixed_[root]) continue;
+    const Params own = params_for(choose_range(seen_[root], observer));
+    if (own.scale > kFiner * fixed.scale || seen_[root].elements() == 0) fixed_[root] = fixed;
+  }
 }
 
 /// A state and its next content share scale and zero point. Exception: these are fixed to a range
@@ -544,6 +566,7 @@ Classes::Assigned Classes::assign(const std::vector<Histogram>& seen, Observer o
     seen_[find(op.output)].include(op.get(ir::attr::value));
   }
   include_first_states(observer);
+  fix_curves(observer);
   join_scores(observer);
   join_all(observer);
   std::vector<std::optional<Params>> by_root(graph_.value_count());

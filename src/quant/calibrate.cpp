@@ -348,9 +348,12 @@ Result<Observations> calibrate(const Graph& graph, const Samples& samples,
     result.histograms[static_cast<size_t>(id)].extrapolate(static_cast<uint64_t>(samples.count()));
   }
   for (const ir::Op& op : graph.ops()) {
-    if (op.kind != ir::OpKind::clamp) continue;
-    result.histograms[static_cast<size_t>(op.output)].limit(op.get(ir::attr::float_min),
-                                                            op.get(ir::attr::float_max));
+    Histogram& histogram = result.histograms[static_cast<size_t>(op.output)];
+    if (op.kind == ir::OpKind::clamp) {
+      histogram.limit(op.get(ir::attr::float_min), op.get(ir::attr::float_max));
+    }
+    if (op.kind == ir::OpKind::sigmoid) histogram.limit(0, 1);
+    if (op.kind == ir::OpKind::tanh) histogram.limit(-1, 1);
   }
   return result;
 }

@@ -137,6 +137,7 @@ class Planner {
         preferences_(preferences),
         float_ops_(float_ops(graph, preferences)) {
     plan_.pins = std::move(pins);
+    plan_.own_curves = preferences.own_curves && plan_.pins.params.empty();
     plan_.ops.resize(graph.ops().size());
     plan_.is_quantized.resize(graph.value_count(), false);
     source_.resize(graph.value_count(), ir::kNoValue);
@@ -329,7 +330,12 @@ std::string refusal_reason(const Graph& graph, const Op& op) {
 }
 
 PlanPreferences preferences_of(const QuantSpec& spec, const QuantizeOptions& options) {
-  return {spec.wide_softmax, spec.symmetric_products, spec.tables, options.io, options.keep_float};
+  return {spec.wide_softmax,
+          spec.symmetric_products,
+          spec.tables,
+          options.io,
+          spec.own_curves && spec.tables.empty(),
+          options.keep_float};
 }
 
 Result<Plan> plan(const Graph& graph, Pins pins, const PlanPreferences& preferences) {

@@ -46,6 +46,9 @@ struct QuantSpec {
   bool own_means = false;                // an average over a whole image has its own scale
   bool symmetric_products = false;       // zero points 0 for products of two activations
   bool tied_tables = false;  // a table that is also a linear's weights has their scale (tied.h)
+  /// A sigmoid or tanh has a finer scale than the fixed one if its results are small. No effect if
+  /// `tables` has names: an NPU with own functions has fixed scales.
+  bool own_curves = false;
   /// Functions allowed in tables, by the names of named_function.h; empty: any function.
   std::vector<std::string_view> tables;
 

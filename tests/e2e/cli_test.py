@@ -250,6 +250,15 @@ class Compile(Cli):
         compile_ += ["--accuracy", f"sqnr>={default['sqnr_db'][0] - 0.5}"]
         self.assertEqual(json.loads(self.thimble(*compile_, "--json")[0])["accuracy"]["promoted"], [])
 
+    def test_accuracy_that_rounding_reaches(self):
+        """The report has the value that was reached, also if no operator has 16 bits."""
+        compile_ = ["compile", MODEL, *M55, *DATA, "-o", "r.pte"]
+        default = json.loads(self.thimble(*compile_, "--json")[0])
+        compile_ += ["--accuracy", f"sqnr>={default['sqnr_db'][0] - 1}"]
+        made = json.loads(self.thimble(*compile_, "--json")[0])["accuracy"]
+        self.assertEqual(made["promoted"], [])
+        self.assertIn(f", {made['reached']:.4g} with rounded weights, ", self.thimble(*compile_)[0])
+
     def test_input_with_a_wide_range(self):
         values = [10 ** (-6 + 8 * (i * 37 % 1024) / 1024) for i in range(16 * 64)]
         write_npy(self.path / "wide.npy", "<f4", (16, 1, 8, 8), struct.pack("<1024f", *values))

@@ -18,6 +18,13 @@ thimble_test(quant_reader_range_test
   DEPS test_graphs thimble_quant
   LABELS unit fast)
 
+thimble_test(quant_shorten_range_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/quant_shorten_range_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/quant_random_network.cpp
+  DEPS test_graphs thimble_quant
+  LABELS unit fast)
+
 # Not a test: prints the table of docs/quantization.md.
 add_executable(thimble_observers ${CMAKE_SOURCE_DIR}/benchmarks/observers/observers.cpp)
 target_link_libraries(thimble_observers PRIVATE quant_models)
