@@ -22,7 +22,7 @@ CORES = ("cortex-m4", "cortex-m33", "cortex-m55")
 BYTES_MAX = {"gru_classifier": 0.62}  # its rows have 10 and 24 weights, and each a scale
 BYTES_MAX_OTHERS = 0.55
 ACCURACY_LOSS_MAX = 0.01
-GROUP_NETWORKS = ("dscnn_kws", "deit_tiny_like", "lstm_classifier", "decoder_step")
+GROUP_NETWORKS = {"dscnn_kws": (), "deit_tiny_like": (), "lstm_classifier": (), "decoder_step": ("--steps",)}
 GROUP_CORES = ("cortex-m4", "cortex-m55")
 GROUP_BYTES_MAX = 0.60
 GROUP_CYCLES_MAX = {"cortex-m4": 1.75, "cortex-m55": 2.3}
@@ -67,11 +67,11 @@ def measure(program, models, scratch, name):
         100 * results["int8"][1]["accuracy"], 100 * results["int4"][1]["accuracy"])
 
 
-def run_everywhere(program, out, sample):
+def run_everywhere(program, out, sample, *options):
     """Returns the cycles on the emulated board; host, evaluator and board must agree."""
-    board = thimble(program, "run", out, "--input", sample, "--on", "qemu", "--profile")
+    board = thimble(program, "run", out, "--input", sample, "--on", "qemu", "--profile", *options)
     for place in ("host", "eval"):
-        ran = thimble(program, "run", out, "--input", sample, "--on", place)
+        ran = thimble(program, "run", out, "--input", sample, "--on", place, *options)
         if ran["outputs"][0]["sha256"] != board["outputs"][0]["sha256"]:
             fail(f"{out.name}: {place} and board differ")
     return board["cycles"]
@@ -86,7 +86,7 @@ def groups_row(program, models, scratch, name):
         for core in GROUP_CORES:
             out = scratch / f"{name}-{core}-{weights.split(':')[-1]}.pte"
             report = build(program, model, core, out, "--weights", weights)
-            cycles[weights, core] = run_everywhere(program, out, sample)
+            cycles[weights, core] = run_everywhere(program, out, sample, *GROUP_NETWORKS[name])
         compared = thimble(program, "compare", model / f"{name}.pt2", out, "--data", model / "test.npz")
         sqnr[weights] = compared["sqnr_db"][0]
     if any("stored in 8 bits" in note for note in report["notes"]):
