@@ -18,9 +18,9 @@ a function of cycles.def stays unless a new one reduces its mean error by more t
 change only where they were wrong; README.md has the errors of the functions that result. --cores: the rows of
 other cores stay. --operators: measures only the networks of --random, and writes only the rows of these operators
 (thimble::log_mel.out with `random_networks.py --log-mel`, seeds 3000 to 3023). --int4: measures the networks of models/ (or
-those named) and the recurrent ones of tests/data/pt2 with --weights int4, and writes only the rows of operators with weights
-of 4 bits. --int16 --operators: measures the networks of models/ (or those named) with --activations int16, and writes only the
-rows of these operators.
+those named) with --weights int4 and int4:group=32, and the recurrent ones of tests/data/pt2 with --weights int4, and writes
+only the rows of operators with weights of 4 bits. --int16 --operators: measures the networks of models/ (or those named) with
+--activations int16, and writes only the rows of these operators.
 
 Cycles outside of kernels have functions of their own, one for each form of a call
 (src/engine/runtime_work.h), which are linear in the sizes of src/engine/runtime_terms.def. They are
@@ -51,8 +51,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 CORES = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "cortex-m85"]
 DIALECTS = {"native": [], "int16": ["--activations", "int16"], "stock": ["--compat", "executorch"]}
-INT4, INT4_CASE = "int4", "int4 case"  # dialects of --int4
-INT4_OPTIONS = ["--weights", "int4", "--effort", "0"]
+INT4, INT4_GROUPS, INT4_CASE = "int4", "int4 groups", "int4 case"  # dialects of --int4
+INT4_OPTIONS = {INT4: ["--weights", "int4", "--effort", "0"], INT4_GROUPS: ["--weights", "int4:group=32", "--effort", "0"]}
 CASE_WEIGHT = 0.5  # sums over whole networks stay exact
 CASE = "case"  # in the place of the dialect: a network of tests/data/pt2
 RANDOM, UNSEEN = "random", "unseen"  # the same, of --random and --unseen
@@ -168,7 +168,7 @@ def terms_of(op):
 def compile_model(program, network, core, dialect, pte):
     folder = ROOT / "models" / network
     return thimble(program, "compile", folder / f"{network}.pt2", "--target", core, "--calibrate", folder / "calibrate.npz",
-                   "-o", pte, "--json", *(INT4_OPTIONS if dialect == INT4 else DIALECTS[dialect]))
+                   "-o", pte, "--json", *(INT4_OPTIONS | DIALECTS)[dialect])
 
 
 def measure(program, network, core, dialect):
@@ -197,7 +197,7 @@ def measure_runtime(program, network, core, dialect):
 
 def compile_small(program, path, core, form, pte):
     done = subprocess.run([str(program), "compile", str(path), "--target", core, "--calibrate", "random", "-o", str(pte),
-                           "--json", *(INT4_OPTIONS if form == INT4_CASE else [])], capture_output=True, text=True)
+                           "--json", *(INT4_OPTIONS[INT4] if form == INT4_CASE else [])], capture_output=True, text=True)
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
@@ -662,7 +662,7 @@ def main():
         parser.error("--int16 needs --operators")
     if arguments.operators and not arguments.int16:
         networks = []
-    dialects = [INT4] if arguments.int4 else ["int16"] if arguments.int16 else DIALECTS
+    dialects = INT4_OPTIONS if arguments.int4 else ["int16"] if arguments.int16 else DIALECTS
     jobs = [(*job, None) for job in itertools.product(networks, arguments.cores, dialects)]
     small = [] if arguments.networks or arguments.int4 or arguments.only_runtime or arguments.operators else [(CASE, path) for path in CASES]
     if arguments.int4:
