@@ -42,7 +42,7 @@ test:
 package:
 	@sh cmake/install-packages.sh
 	@sh cmake/build.sh $(BUILD) thimble thimble_linux insn_count boards
-	@cd $(BUILD) && $$(sed -n 's/^CMAKE_CPACK_COMMAND:INTERNAL=//p' CMakeCache.txt)
+	@umask 022 && cd $(BUILD) && $$(sed -n 's/^CMAKE_CPACK_COMMAND:INTERNAL=//p' CMakeCache.txt)
 
 # Kernels, single operators on the boards, random graphs and networks; a cell is a comparison that ran.
 matrix:

@@ -191,6 +191,7 @@ def main():
     signing.add_argument("--dry-run", action="store_true")
     parser.add_argument("--only", default=",".join(PARTS), metavar="PART,...")
     arguments = parser.parse_args()
+    os.umask(0o022)  # modes of files in the packages and the wheel
     parts = arguments.only.split(",")
     for part in parts:
         if part not in PARTS:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the release twice, from two clones of the current commit, and compares the bytes.
 
-usage: reproducible.py FOLDER [--sample] [--cached] [--keep]
+usage: reproducible.py FOLDER [--sample] [--cached] [--only PART,...] [--keep]
 
 The second build differs from the first one in the path of the source and of the build, the user (name, home folder and, if this
 is root, number), the language, the time zone, the mask of new files, and the time (if `faketime` is installed: three days
@@ -103,8 +103,8 @@ def build_sample(side):
     return SAMPLE_BUILT
 
 
-def build_all(side):
-    side.run("python3", side.source / "packaging/release.py", side.folder / "out", "--dry-run")
+def build_all(side, parts):
+    side.run("python3", side.source / "packaging/release.py", side.folder / "out", "--dry-run", *(["--only", parts] if parts else []))
     return BUILT
 
 
@@ -149,6 +149,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--sample", action="store_true")
     parser.add_argument("--cached", action="store_true")
+    parser.add_argument("--only", metavar="PART,...")
     parser.add_argument("--keep", action="store_true")
     arguments = parser.parse_args()
     folder = arguments.folder.resolve()
@@ -157,7 +158,7 @@ def main():
     built = None
     first, second = sides(folder, arguments.cached)
     for side in (first, second):
-        built = (build_sample if arguments.sample else build_all)(side)
+        built = build_sample(side) if arguments.sample else build_all(side, arguments.only)
     different = compare(first, second, built)
     if not different and not arguments.keep:
         shutil.rmtree(folder)

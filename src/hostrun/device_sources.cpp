@@ -219,9 +219,9 @@ Result<std::vector<DeviceFile>> device_sources(const DeviceSelection& selection)
   THIMBLE_TRY(const fs::path folder, device_folder());
   Closure closure(folder, selection);
   if (selection.runtime) {
-    for (const char* path :
-         {"kernels/kernel_list.h", "kernels/require_isa.h", "runtime/core/model.cpp",
-          "runtime/core/status_text.cpp", "runtime/include/thimble.hpp"}) {
+    for (const char* path : {"kernels/kernel_list.h", "kernels/require_isa.h",
+                             "runtime/core/model.cpp", "runtime/core/status_text.cpp",
+                             "runtime/core/version.cpp", "runtime/include/thimble.hpp"}) {
       closure.add(path);
     }
   }

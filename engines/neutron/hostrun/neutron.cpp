@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <map>
+#include <mutex>
 
 #include "base/aligned_bytes.h"
 #include "engines/neutron/container/driver.h"
@@ -125,15 +126,40 @@ class LateDma {
   }
 };
 
+/// The driver interface has no argument for the NPU: its state belongs to the process, as do the
+/// transfers of LateDma. Models of several threads use it one after the other.
+std::mutex driver_mutex;
+
+abi::Status locked_open(const runtime::DelegateBackend& self, const runtime::DelegateSource& source,
+                        runtime::DelegateSlot& slot, uint32_t& scratch_bytes) {
+  const std::lock_guard lock(driver_mutex);
+  return runtime::neutron::open(self, source, slot, scratch_bytes);
+}
+abi::Status locked_check(runtime::DelegateSlot& slot, const runtime::DelegateMemory& memory,
+                         const runtime::DelegateArgs& args) {
+  const std::lock_guard lock(driver_mutex);
+  return runtime::neutron::check(slot, memory, args);
+}
+abi::Status locked_run(const runtime::DelegateSlot& slot, const runtime::DelegateArgs& args) {
+  const std::lock_guard lock(driver_mutex);
+  return runtime::neutron::run(slot, args);
+}
+
 class NeutronDevice : public Device {
  public:
   explicit NeutronDevice(bool vendor) : vendor_(vendor) {
     npu_.error = &error_;
     npu_.memory = {LateDma::copy, LateDma::wait};
+    const std::lock_guard lock(driver_mutex);
     (void)neutronInit();  // the model's version cannot fail
   }
   [[nodiscard]] runtime::DelegateBackend row() const override {
-    return vendor_ ? runtime::neutron::vendor_backend(&npu_) : runtime::neutron::backend(&npu_);
+    runtime::DelegateBackend backend =
+        vendor_ ? runtime::neutron::vendor_backend(&npu_) : runtime::neutron::backend(&npu_);
+    backend.open = locked_open;
+    backend.check = locked_check;
+    backend.run = locked_run;
+    return backend;
   }
 
   [[nodiscard]] std::string fault_text() const override {
