@@ -8,7 +8,7 @@ usage: fuzz.py run PROGRAM FOLDER SOURCE_DIR --seconds N [TARGET...]
        fuzz.py minimize PROGRAM FOLDER SOURCE_DIR [TARGET...]
 
 `run` gives each target N seconds. `until` gives the target with the least processor time the next slice, until each has its goal
-(GOALS). FOLDER has, per target, found/ (inputs that increase the coverage: the next run continues with them), and crashes/.
+(GOALS) or has failed often. FOLDER has, per target, found/ (inputs that increase the coverage: the next run continues with them), and crashes/.
 FOLDER/log.csv has a line per run: date, target, processor seconds, executions, covered edges, failure.
 `table` prints the sums; with SOURCE_DIR it also writes them to tests/fuzz/README.md.
 `coverage` runs all inputs of all targets once. It prints the share of covered lines, and the uncovered lines of each file below
@@ -29,6 +29,7 @@ import sys
 HOUR, USUAL = 3600, 1200  # processor seconds
 GOALS = {"differential": HOUR, "ethos_u_run": HOUR, "ethos_u_stream": HOUR, "pte": HOUR, "pte_run": HOUR, "pte_run_npu": HOUR,
          "pte_run_stock": HOUR}
+FAILURES_MAX = 20
 FIELDS = ["date", "target", "cpu_seconds", "executions", "edges", "state"]
 MAX_INPUT = 65536
 # An allocation of 16 MiB plus 64 times the input; these compile networks or inflate members of archives.
@@ -109,14 +110,17 @@ def run_target(program, folder, source, target, seconds):
 
 
 def run_until(program, folder, source, slice_seconds):
+    failures = {}  # of this call: a target that fails often comes later, and then no more
     while True:
         sums = sums_of(read_log(folder))
-        left = {target: GOALS.get(target, USUAL) - sums.get(target, [0])[0] for target in targets_of(program)}
-        left = {target: seconds for target, seconds in left.items() if seconds > 0}
+        seconds = {target: sums.get(target, [0.0])[0] for target in targets_of(program)}
+        left = [target for target in seconds
+                if seconds[target] < GOALS.get(target, USUAL) and failures.get(target, 0) < FAILURES_MAX]
         if not left:
-            return
-        target = min(left, key=lambda each: sums.get(each, [0])[0])
-        run_target(program, folder, source, target, slice_seconds)
+            return failures
+        target = min(left, key=lambda each: (failures.get(each, 0), seconds[each]))
+        if not run_target(program, folder, source, target, slice_seconds):
+            failures[target] = failures.get(target, 0) + 1
 
 
 def table_of(folder):
@@ -243,8 +247,9 @@ def main():
         write_block(source, "coverage", text)
         return 0
     if arguments.verb == "until":
-        run_until(program, folder, source, arguments.slice)
-        return 0
+        failures = run_until(program, folder, source, arguments.slice)
+        print("".join(f"{target}: {count} failed runs\n" for target, count in sorted(failures.items())), end="")
+        return 1 if failures else 0
     targets = targets or targets_of(program)
     if arguments.verb == "minimize":
         minimize(program, folder, source, targets)
