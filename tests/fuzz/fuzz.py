@@ -43,8 +43,12 @@ def limits_of(target):
     return [f"-timeout={seconds}", "-rss_limit_mb=2048", f"-malloc_limit_mb={mib}", f"-max_len={MAX_INPUT}"]
 
 
+NO_PROFILE = {**os.environ, "LLVM_PROFILE_FILE": "/dev/null"}
+
+
 def targets_of(program):
-    return subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.split()
+    done = subprocess.run([program, "--list"], capture_output=True, text=True, check=True, env=NO_PROFILE)
+    return done.stdout.split()
 
 
 def read_log(folder):
@@ -82,12 +86,11 @@ def run_target(program, folder, source, target, seconds):
         each.mkdir(parents=True, exist_ok=True)
     first = first_inputs(source, folder, target)
     log = folder / f"{target}.log"
-    environment = dict(os.environ, LLVM_PROFILE_FILE="/dev/null")
     with log.open("w") as output:
         process = subprocess.Popen(
             [program, f"--target={target}", found, first, f"-max_total_time={seconds}", *limits_of(target),
              f"-artifact_prefix={crashes}/{target}-", "-print_final_stats=1"],
-            stdout=output, stderr=subprocess.STDOUT, cwd=folder, env=environment)
+            stdout=output, stderr=subprocess.STDOUT, cwd=folder, env=NO_PROFILE)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     text = log.read_text(errors="replace")
@@ -219,8 +222,7 @@ def minimize(program, folder, source, targets):
         found = folder / "found" / target
         found.mkdir(parents=True, exist_ok=True)
         subprocess.run([program, f"--target={target}", "-merge=1", minimal, first_inputs(source, folder, target), found, *limits_of(target)],
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, check=False,
-                       env=dict(os.environ, LLVM_PROFILE_FILE="/dev/null"))
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, check=False, env=NO_PROFILE)
         files = list(minimal.iterdir())
         print(f"{target}: {len(files)} inputs, {sum(file.stat().st_size for file in files):,} B")
 
