@@ -43,6 +43,9 @@ if(THIMBLE_TESTS AND NOT WIN32)
   set_target_properties(fuzz_replay PROPERTIES ENABLE_EXPORTS ON) # the C output calls kernels of the program
   add_test(NAME fuzz_replay COMMAND fuzz_replay ${CMAKE_SOURCE_DIR} 300)
   set_tests_properties(fuzz_replay PROPERTIES LABELS "fuzz;fast" TIMEOUT 600)
+  add_test(NAME fuzz_readme COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/readme_test.py $<TARGET_FILE:fuzz_replay>
+                                    ${CMAKE_CURRENT_LIST_DIR}/README.md)
+  set_tests_properties(fuzz_readme PROPERTIES LABELS "fuzz;fast" TIMEOUT 60)
   if(THIMBLE_FUZZERS)
     # `make fuzz-coverage` reports the lines of parsers, verifiers, simulators and models.
     set(covered -fprofile-instr-generate -fcoverage-mapping)

@@ -1,6 +1,7 @@
 // Runs the targets on committed inputs and on seeded mutations of them.
 //
 //   fuzz_replay SOURCE_DIR COUNT [TARGET [SEED]]
+//   fuzz_replay --list
 //
 // Inputs are those of tests/fuzz/corpus/<target>, and the files of at most 32 KiB that
 // tests/fuzz/inputs.txt names. COUNT mutations for each target; SEED is that of the first one.
@@ -174,6 +175,10 @@ int main(int argc, char** argv) {
     const std::string_view word = text;
     return std::from_chars(word.data(), word.data() + word.size(), value).ec == std::errc();
   };
+  if (argc == 2 && std::string_view(argv[1]) == "--list") {
+    for (const Target& target : targets()) std::printf("%s\n", target.name.c_str());
+    return 0;
+  }
   if (argc < 3 || argc > 5 || !number(argv[2], count) || (argc == 5 && !number(argv[4], seed))) {
     std::fputs("usage: fuzz_replay SOURCE_DIR COUNT [TARGET [SEED]]\n", stderr);
     return 2;
