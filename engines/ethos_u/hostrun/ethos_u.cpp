@@ -24,6 +24,8 @@ namespace sim = ethos_u::sim;
 constexpr size_t kWorkspaceBytesMax = size_t{1} << 30;
 /// Used if the file has no size: the largest fast scratch of Arm's memory modes.
 constexpr size_t kFastBytesDefault = size_t{512} << 10;
+/// More than the SRAM of any part. The runtime refuses a file that needs more (kNoFastMemory).
+constexpr size_t kFastBytesMax = size_t{8} << 20;
 
 /// Bytes of fast scratch outside of the arena.
 size_t fast_bytes_of(const pte::Program& program) {
@@ -36,7 +38,7 @@ size_t fast_bytes_of(const pte::Program& program) {
     std::memcpy(&record, data->bytes.data() + at, sizeof record);
     if (record.fast_offset == abi::kFastOnDevice) most = std::max<size_t>(most, record.fast_bytes);
   }
-  return std::min(most, kWorkspaceBytesMax);
+  return std::min(most, kFastBytesMax);
 }
 
 /// Workspace in bytes for one stream; 0 if it cannot be read.
