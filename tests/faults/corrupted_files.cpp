@@ -27,6 +27,7 @@ namespace {
 
 /// Larger arenas only make the run slower: an application has a fixed one.
 constexpr size_t kArenaMax = size_t{256} << 10;
+constexpr uint8_t kUntouched = 0xC3;  // guard bytes
 
 Bytes copy(ByteView bytes) {
   return {bytes.begin(), bytes.end()};
@@ -194,14 +195,21 @@ size_t inflated_zip_bytes(ByteView bytes) {
 }
 
 ExactMemory::ExactMemory(size_t bytes, uint8_t fill_byte)
-    : size_(bytes), data_(static_cast<uint8_t*>(::operator new (bytes, std::align_val_t{16}))) {
+    : size_(bytes),
+      data_(static_cast<uint8_t*>(::operator new (bytes + 2 * kGuard, std::align_val_t{16})) +
+            kGuard) {
+  std::memset(data_ - kGuard, kUntouched, bytes + 2 * kGuard);
   std::memset(data_, fill_byte, bytes);
 }
 ExactMemory::ExactMemory(ByteView bytes) : ExactMemory(bytes.size()) {
   if (!bytes.empty()) std::memcpy(data_, bytes.data(), bytes.size());
 }
 ExactMemory::~ExactMemory() {
-  if (data_ != nullptr) ::operator delete (data_, std::align_val_t{16});
+  if (data_ == nullptr) return;
+  for (size_t i = 0; i < kGuard; ++i) {
+    if (data_[size_ + i] != kUntouched || *(data_ - 1 - i) != kUntouched) std::abort();
+  }
+  ::operator delete (data_ - kGuard, std::align_val_t{16});
 }
 ExactMemory::ExactMemory(ExactMemory&& other) noexcept : size_(other.size_), data_(other.data_) {
   other.data_ = nullptr;

@@ -26,6 +26,9 @@
 #include "tests/faults/corrupted.h"
 #include "tests/fuzz/heap_peak.h"
 
+// Function of the sanitizers' runtime; null in a program without one.
+extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
+
 namespace thimble::faults {
 namespace {
 
@@ -39,16 +42,21 @@ constexpr size_t kOuterShare = 30;  // percent that must pass the outer check
 
 char repeat[1024];  // how to repeat the present call; a signal handler must not allocate
 
-[[noreturn]] void report_signal(int) {
+void print_repeat() {
   constexpr std::string_view kText = "\ncrash, or a call without an end; repeat: ";
   [[maybe_unused]] auto written = write(2, kText.data(), kText.size());
   written = write(2, repeat, std::strlen(repeat));
   written = write(2, "\n", 1);
+}
+
+[[noreturn]] void report_signal(int) {
+  print_repeat();
   _exit(1);
 }
 
 /// Installs report_signal() with a stack of its own, because a deep input may exhaust the stack.
 void catch_signals() {
+  if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(print_repeat);
   static char stack[1 << 16];
   stack_t other = {};
   other.ss_sp = stack;

@@ -1,12 +1,12 @@
 """Each write, open, close, rename and link of a command fails once, and memory runs out at sampled allocations.
 
-usage: faults_test.py THIMBLE FAIL_CALL_LIBRARY REPO [--all [--command NAME]] [--seed N]
+usage: faults_test.py THIMBLE FAIL_CALL_LIBRARY REPO [--all [--command NAME] [--step N]] [--seed N]
 
 For every fault the command must end with exit code 0 and the files of a run without faults, or with exit code 2, a message and
 the files from before, without a further file. If only the report cannot be printed, the files are those of a run without faults.
 A command that is killed leaves each file as it was or complete; only its temporary files may remain, as does one that cannot be
-removed. --all lets every allocation fail, each in a child process that fail_call.cpp makes at the allocation, and nothing else. The
-counts of outcomes are printed.
+removed. --all lets every allocation fail, each in a child process that fail_call.cpp makes at the allocation, and nothing else; with
+--step N every N-th one. The counts of outcomes are printed.
 """
 
 import argparse
@@ -23,6 +23,7 @@ import tempfile
 import time
 
 SAMPLED, LAST = 20, 10  # allocations per command: by seed, and the last ones, when files exist
+CHILDREN = 40  # further allocations, in children of one run
 OVERLAP = 50
 OLD = b"old content"
 FAILURES = {"write": (errno.ENOSPC, errno.EIO), "open": (errno.EACCES, errno.EROFS), "close": (errno.EIO,), "rename": (errno.EIO,)}
@@ -115,10 +116,10 @@ class Command:
             return "failure"
 
 
-    def check_all_allocations(self, folder):
+    def check_all_allocations(self, folder, step):
         """Every allocation fails: in children of one run until it makes the names of its outputs, then each in a run of its own. Returns the outcomes with their counts, or ends the test."""
         folder = pathlib.Path(folder)
-        environment = {"THIMBLE_FAULT_FORK": f"{folder}:1:1", "THIMBLE_FAULT_OLD": ":".join(self.names),
+        environment = {"THIMBLE_FAULT_FORK": f"{folder}:1:{step}", "THIMBLE_FAULT_OLD": ":".join(self.names),
                        "THIMBLE_THREADS": "1"}
         words = [str(word).format(out=".", **{"in": self.inputs}) for word in self.words]
         ran = subprocess.Popen([self.options.thimble, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -139,7 +140,7 @@ class Command:
         if found != self.expected:
             sys.exit(f"{self.shown()}: the run that makes the children wrote {sorted(found)}")
         # The number of an allocation depends on the length of the folder's name, so the two ranges overlap.
-        for number in range(max(1, last - OVERLAP), self.counts[True]["allocate"] + OVERLAP):
+        for number in range(max(1, last - OVERLAP), self.counts[True]["allocate"] + OVERLAP, step):
             outcomes[self.check(f"allocate:{number}:{errno.ENOMEM}", is_old=True)] += 1
         return outcomes
 
@@ -172,6 +173,7 @@ def main():
     parser.add_argument("repo", type=pathlib.Path)
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--command", help="only this command, with --all")
+    parser.add_argument("--step", type=int, default=1, help="every N-th allocation, with --all")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     options.thimble, options.library = options.thimble.resolve(), options.library.resolve()
@@ -185,11 +187,14 @@ def main():
             if options.all:
                 if options.command in (None, name):
                     with tempfile.TemporaryDirectory() as folder:
-                        for outcome, count in command.check_all_allocations(folder).items():
+                        for outcome, count in command.check_all_allocations(folder, options.step).items():
                             outcomes[f"{name}, allocate", outcome] += count
                 continue
             numbers = range(1, command.counts[True]["allocate"] + 1)
             sample = {*chosen.sample(numbers, min(SAMPLED, len(numbers))), *numbers[-LAST:]}
+            with tempfile.TemporaryDirectory() as folder:
+                outcomes.update({("allocate", outcome): count for outcome, count in
+                                 command.check_all_allocations(folder, len(numbers) // CHILDREN + 1).items()})
             for number in sorted(sample):
                 outcomes["allocate", command.check(f"allocate:{number}:{errno.ENOMEM}", is_old=True)] += 1
             for is_old, counts in command.counts.items():

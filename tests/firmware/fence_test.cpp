@@ -66,6 +66,19 @@ TEST(Fence, StopsEachAccessOutside) {
   }
 }
 
+/// A region at the end of the stack that cannot be accessed, as a product has it whose stack is not
+/// at the start of RAM.
+TEST(Fence, GuardRegionStopsStackOverflow) {
+  for (const Board& board : kBoards) {
+    use_model(board.files[0]);
+    const auto result = run_fence(board, "stack-overflow", 0);
+    EXPECT_EQ(result.exit_code, 4) << board.core.name << ": " << result.output;
+    // MMFSR: an access violation, and one while the core pushed the registers of the exception.
+    EXPECT_NE(result.output.find("fault: stack overflow cfsr 0x000000"), std::string::npos)
+        << result.output;
+  }
+}
+
 TEST(Fence, CorruptedModelsStayInside) {
   const uint64_t count = from_environment("THIMBLE_FENCE_COUNT", 150);
   const uint64_t first = from_environment("THIMBLE_FENCE_SEED", 1);

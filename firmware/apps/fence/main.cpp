@@ -119,6 +119,7 @@ struct Fence {
   uint8_t* file;
   uint8_t* memory = memory_zone;
   size_t memory_bytes = 0;
+  size_t guard_bytes = 0;  // at the end of the stack; not accessible
 
   void raise() const {
     const auto address = [](const void* at) { return reinterpret_cast<uintptr_t>(at); };
@@ -141,7 +142,7 @@ struct Fence {
         {code, code + kCodeBytes, Access::kCode},
         data[0],
         data[1],
-        {address(stack_bottom), address(stack_top), Access::kReadWrite},
+        {address(stack_bottom) + guard_bytes, address(stack_top), Access::kReadWrite},
         {model, model + kModelRegion, Access::kReadWrite},
         {file_begin, file_begin + rounded(address(file) + file_bytes - file_begin, file_step),
          Access::kReadOnly},
@@ -218,6 +219,25 @@ void read_original(const Fence&) {
   (void)*const_cast<volatile uint8_t*>(original);
 }
 
+volatile uint32_t depth_wanted = 1000000;
+
+[[gnu::noinline]] uint32_t sink(uint32_t depth) {
+  volatile uint32_t local[16];
+  local[depth % 16] = depth;
+  return depth < depth_wanted ? sink(depth + 1) + local[depth % 16] : 0;
+}
+
+/// A guard region at the end of the stack, without the stack limit of Armv8-M.
+void overflow_stack(const Fence& fence) {
+#if __ARM_ARCH >= 8
+  __asm__ volatile("msr msplim, %0" ::"r"(0));
+#endif
+  Fence guarded = fence;
+  guarded.guard_bytes = size_t{4} << 10;
+  guarded.raise();
+  (void)sink(0);
+}
+
 struct AccessCase {
   const char* name;
   bool at_end;
@@ -232,6 +252,7 @@ const AccessCase kAccesses[] = {
     {"write-variable", true, write_variable},
     {"read-after-file", true, read_after_file},
     {"read-elsewhere", true, read_original},
+    {"stack-overflow", true, overflow_stack},
 };
 
 [[noreturn]] void fail(const char* message) {
