@@ -40,8 +40,6 @@ class Histogram {
   }
   /// Records that readers do not distinguish elements beyond these bounds (reader_range.h).
   void restrict(double low, double high) { useful_min_ = low, useful_max_ = high; }
-  /// Releases the bins; counts() is empty afterwards.
-  void drop_bins() { counts_ = {}; }
   /// Selects the observer for this value, overriding the requested one.
   void choose(Observer observer) { chosen_ = observer; }
   [[nodiscard]] std::optional<Observer> chosen() const { return chosen_; }

@@ -30,7 +30,6 @@
 #include "quant/reader_range.h"
 #include "quant/report_quality.h"
 #include "quant/score.h"
-#include "quant/shorten_range.h"
 #include "quant/tied.h"
 #include "quant/tune.h"
 #include "quant/widths.h"
@@ -137,18 +136,9 @@ class Quantizer {
       rows_ = OperandRows::choose(graph_, roles_, held_samples(), samples_->count(),
                                   kRoundingWork[static_cast<size_t>(options_.effort)]);
     }
-    const std::vector<ir::ValueId> observed = classes.observed(may_be_wide());
-    std::vector<ir::ValueId> binned = read_by_tables(graph_, roles_);
-    std::vector<ir::ValueId> large;
-    if (compares_ranges() && observers.empty()) large = shortenable(graph_, roles_, observed);
-    binned.insert(binned.end(), large.begin(), large.end());
-    THIMBLE_TRY(seen_, observe(graph_, samples_, observed, options_, &rows_, binned));
+    THIMBLE_TRY(seen_, observe(graph_, samples_, classes.observed(may_be_wide()), options_, &rows_,
+                               read_by_tables(graph_, roles_)));
     restrict_to_readers(graph_, roles_, seen_.histograms);
-    if (!large.empty()) {
-      shorter_ = seen_.histograms;
-      shorten_ranges(large, shorter_);
-      for (Histogram& histogram : shorter_) histogram.drop_bins();
-    }
     for (const auto& [id, observer] : observers) {
       seen_.histograms[static_cast<size_t>(id)].choose(observer);
     }
@@ -157,28 +147,6 @@ class Quantizer {
   }
 
   [[nodiscard]] const Observations& seen() const { return seen_; }
-
-  /// Uses shorter ranges (shorten_range.h) unless the calibration data contradicts: in the mean
-  /// over the samples, the noise of the outputs increases.
-  Status shorten(Variant& trial, const std::vector<bool>& wide_ops) {
-    if (shorter_.empty()) return ok();
-    const QualityRequest request{bias_samples(), options_.threads};
-    const RealOutputs reference = float_outputs(graph_, *samples_, request);
-    const auto measured = [&](const LoweredGraph& lowered) {
-      return score_of(reference, integer_outputs(lowered.graph, *samples_, request));
-    };
-    const Score before = measured(trial.lowered);
-    std::swap(seen_.histograms, shorter_);
-    THIMBLE_TRY(Variant shorter, attempt(wide_ops));
-    constexpr double kMeanLossMax = 1;  // of samples from which the ranges are
-    if (is_accepted(before, measured(shorter.lowered), kMeanLossMax)) {
-      trial = std::move(shorter);
-    } else {
-      std::swap(seen_.histograms, shorter_);
-    }
-    shorter_.clear();
-    return ok();
-  }
 
   /// Returns the values that PyTorch did not quantize.
   [[nodiscard]] std::vector<ir::ValueId> unknown() const {
@@ -311,11 +279,6 @@ class Quantizer {
   }
 
  private:
-  [[nodiscard]] bool compares_ranges() const {
-    return samples_ && options_.joint == nullptr && !options_.tune && roles_.pins.params.empty() &&
-           options_.observer == Observer::kExtrapolate && held_samples() > 0;
-  }
-
   /// Returns the decisions of another method; null if this is the first one.
   [[nodiscard]] const JointCalibration::Decided* decided() const {
     const bool any = options_.joint != nullptr && options_.joint->decided().has_value();
@@ -433,7 +396,6 @@ class Quantizer {
   std::optional<Samples> samples_;
   OperandRows rows_;
   Observations seen_;
-  std::vector<Histogram> shorter_;  // of seen_, with shorter ranges; empty if they are not tried
   mutable WeightCache weight_cache_;
 };
 
@@ -523,7 +485,6 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   report_progress(options.progress, "quantizing");
   std::vector<bool> wide_ops = quantizer.asked();
   THIMBLE_TRY(Variant trial, quantizer.attempt(wide_ops));
-  THIMBLE_CHECK(quantizer.shorten(trial, wide_ops));
   if (options.wide) report.kept_int8 = kept_narrow(float_graph, trial.plan, wide_ops);
   if (options.goal && quantizer.samples() == nullptr) {
     return bad_input("--accuracy needs calibration data: --calibrate DATA.npz");

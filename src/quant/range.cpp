@@ -9,18 +9,65 @@ namespace {
 
 // Smaller scales would make 1 / scale or products of scales exceed the range of float32.
 constexpr double kScaleMin = 0x1p-60;
-constexpr double kZeroEdge = static_cast<double>(Histogram::kBinsPerSide);  // index of the edge
+
+/// Prefix sums over bins: sums of all elements below bin edge i. Edge kBinsPerSide is zero.
+class Moments {
+ public:
+  explicit Moments(const Histogram& histogram) : width_(histogram.bin_width()) {
+    const auto counts = histogram.counts();
+    sums_.resize(counts.size() + 1);
+    for (size_t i = 0; i < counts.size(); ++i) {
+      const double n = static_cast<double>(counts[i]);
+      const double center = (static_cast<double>(i) + 0.5 - kZero) * width_;
+      sums_[i + 1] = {sums_[i].n + n, sums_[i].x + n * center, sums_[i].xx + n * center * center};
+    }
+  }
+
+  /// Returns the sum of squared errors if all elements in [low, high) are replaced by `value`.
+  [[nodiscard]] double error(double low, double high, double value) const {
+    const Sums& a = sums_[edge(low)];
+    const Sums& b = sums_[edge(high)];
+    return (b.xx - a.xx) - 2 * value * (b.x - a.x) + value * value * (b.n - a.n);
+  }
+
+ private:
+  struct Sums {
+    double n = 0, x = 0, xx = 0;
+  };
+  static constexpr double kZero = static_cast<double>(Histogram::kBinsPerSide);
+
+  [[nodiscard]] size_t edge(double x) const {
+    const double position = std::floor(x / width_ + 0.5) + kZero;
+    return static_cast<size_t>(std::clamp(position, 0.0, static_cast<double>(sums_.size() - 1)));
+  }
+
+  double width_;
+  std::vector<Sums> sums_;
+};
+
+double squared_error(const Moments& moments, const Range& range) {
+  constexpr double kFar = std::numeric_limits<double>::max();
+  const Params params = params_for(range);
+  const double half = params.scale / 2;
+  double sum = moments.error(-kFar, params.real(-128) - half, params.real(-128)) +
+               moments.error(params.real(127) + half, kFar, params.real(127));
+  for (int32_t code = -128; code <= 127; ++code) {
+    const double value = params.real(code);
+    sum += moments.error(value - half, value + half, value);
+  }
+  return sum;
+}
 
 /// Returns the range with the least squared error among scaled versions of the whole range. Both
 /// sides are scaled together first, then each side separately around the best result.
 Range least_squared_error(const Histogram& histogram) {
-  const RangeError squared_error(histogram, 1);
+  const Moments moments(histogram);
   const Range whole{histogram.min(), histogram.max()};
   Range best = whole;
-  double best_error = squared_error(best);
+  double best_error = squared_error(moments, best);
   const auto attempt = [&](const Range& range) {
     if (range.low == best.low && range.high == best.high) return;
-    const double error = squared_error(range);
+    const double error = squared_error(moments, range);
     if (!(error < best_error)) return;
     best = range;
     best_error = error;
@@ -67,43 +114,6 @@ Range percentile(const Histogram& histogram) {
 }
 
 }  // namespace
-
-RangeError::RangeError(const Histogram& histogram, double clipping_weight)
-    : width_(histogram.bin_width()), clipping_weight_(clipping_weight) {
-  const auto counts = histogram.counts();
-  sums_.resize(counts.size() + 1);
-  for (size_t i = 0; i < counts.size(); ++i) {
-    const double n = static_cast<double>(counts[i]);
-    const double center = (static_cast<double>(i) + 0.5 - kZeroEdge) * width_;
-    sums_[i + 1] = {sums_[i].n + n, sums_[i].x + n * center, sums_[i].xx + n * center * center};
-  }
-}
-
-size_t RangeError::edge(double x) const {
-  const double position = std::floor(x / width_ + 0.5) + kZeroEdge;
-  return static_cast<size_t>(std::clamp(position, 0.0, static_cast<double>(sums_.size() - 1)));
-}
-
-/// Returns the sum of squared errors if all elements in [low, high) are replaced by `value`.
-double RangeError::error(double low, double high, double value) const {
-  const Sums& a = sums_[edge(low)];
-  const Sums& b = sums_[edge(high)];
-  return (b.xx - a.xx) - 2 * value * (b.x - a.x) + value * value * (b.n - a.n);
-}
-
-double RangeError::operator()(const Range& range) const {
-  constexpr double kFar = std::numeric_limits<double>::max();
-  const Params params = params_for(range);
-  const double half = params.scale / 2;
-  double sum = error(-kFar, params.real(-128) - half, params.real(-128)) +
-               error(params.real(127) + half, kFar, params.real(127));
-  sum *= clipping_weight_;
-  for (int32_t code = -128; code <= 127; ++code) {
-    const double value = params.real(code);
-    sum += error(value - half, value + half, value);
-  }
-  return sum;
-}
 
 std::string_view io_name(Io io) {
   constexpr std::string_view kNames[] = {"float", "int8", "uint8", "int16"};

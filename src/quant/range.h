@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "ir/type.h"
 #include "quant/histogram.h"
@@ -52,23 +51,6 @@ struct Range {
 
 /// With `whole`, ignores that readers do not distinguish some elements (Histogram::restrict).
 [[nodiscard]] Range choose_range(const Histogram& histogram, Observer wanted, bool whole = false);
-/// Computes the squared error of a histogram's elements in 256 quantized values. The errors of
-/// elements outside of the range count `clipping_weight` times.
-class RangeError {
- public:
-  RangeError(const Histogram& histogram, double clipping_weight);
-  [[nodiscard]] double operator()(const Range& range) const;
-
- private:
-  struct Sums {
-    double n = 0, x = 0, xx = 0;
-  };
-  [[nodiscard]] size_t edge(double x) const;
-  [[nodiscard]] double error(double low, double high, double value) const;
-
-  double width_, clipping_weight_;
-  std::vector<Sums> sums_;  // of all elements below the edge of a bin
-};
 /// Returns int8 parameters that represent both ends of the range. 256 quantized values span the
 /// range, or 255 if one is reserved for masked elements. The scale is 1 for an empty range.
 [[nodiscard]] Params params_for(const Range& range, bool masked = false);

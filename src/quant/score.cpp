@@ -34,17 +34,17 @@ Score score_of(const RealOutputs& reference, const RealOutputs& got) {
   return score;
 }
 
-bool is_accepted(const Score& before, const Score& after, double mean_loss) {
-  constexpr double kShareMin = 0.3;
+bool is_accepted(const Score& before, const Score& after) {
+  constexpr double kMeanLossMax = 0.5, kLossMax = 1, kShareMin = 0.3;
   for (size_t i = 0; i < before.db.size(); ++i) {
-    if (after.db[i] < before.db[i] - 2 * mean_loss) return false;
+    if (after.db[i] < before.db[i] - kLossMax) return false;
   }
   double better = 0;
   for (size_t s = 0; s < before.noise.size(); ++s) {
     if (after.noise[s] < before.noise[s]) better += 1;
   }
   return better >= kShareMin * static_cast<double>(before.noise.size()) &&
-         after.mean_db() >= before.mean_db() - mean_loss;
+         after.mean_db() >= before.mean_db() - kMeanLossMax;
 }
 
 }  // namespace thimble::quant

@@ -18,9 +18,7 @@ struct Score {
 [[nodiscard]] Score score_of(const RealOutputs& reference, const RealOutputs& got);
 
 /// Returns true unless the samples that were held back contradict a step that reduces the noise of
-/// single operators: the SQNR decreases by more than `mean_loss` dB in the mean, or by more than
-/// twice that for an output, or few samples have less noise. Few samples do not confirm a gain:
-/// their noise varies more than the gain.
-[[nodiscard]] bool is_accepted(const Score& before, const Score& after, double mean_loss = 0.5);
+/// single operators. Few samples do not confirm a gain: their noise varies more than the gain.
+[[nodiscard]] bool is_accepted(const Score& before, const Score& after);
 
 }  // namespace thimble::quant
