@@ -62,13 +62,12 @@ def main():
     if 'build' in steps:
         tree.copy_tree(SOURCE, copy, mutants, build / 'reached_on_board.bin')
         tree.configure(copy, build)
-        tests = tree.list_tests(build, scope)
+        images = tree.image_tests(copy, build, scope)
         log('build')
-        tree.build_tests(copy, build, tests, scope, arguments.jobs)
-        tests = tree.list_tests(build, scope)
-        tests_file.write_text(json.dumps(tree.split_tests(tests, scope), indent=1))
+        tree.build_tests(copy, build, tree.list_tests(build, scope) + images, arguments.jobs)
+        tests_file.write_text(json.dumps(tree.list_tests(build, scope) + images, indent=1))
     tests = json.loads(tests_file.read_text())
-    runner = run.Runner(build, tests, scope)
+    runner = run.Runner(build, tests)
     record = json.loads(record_file.read_text()) if record_file.exists() else {}
     if 'record' in steps:
         for name in runner.tests:
