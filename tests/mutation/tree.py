@@ -44,6 +44,10 @@ def choose(source, generated, scope, count, log):
         for site in found:
             if taken == count:
                 break
+            # The switch is not active in a function that only the compiler evaluates.
+            if [site['file'], site['line']] in scope['compile_time']:
+                log(f'evaluated by the compiler: {site["file"]}:{site["line"]} {site["operator"]}')
+                continue
             choices = sites.BINARY.get(site['operator'], []) if len(site['operands']) == 2 else ['']
             mutant = dict(site, group=group, id=len(chosen) + 1, replacement=order.choice(choices))
             data = (source / site['file']).read_bytes()
