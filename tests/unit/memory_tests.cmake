@@ -37,3 +37,8 @@ thimble_test(accesses_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/accesses_test.cpp
   DEPS thimble_memory thimble_ir
   LABELS unit fast)
+
+thimble_test(row_tiling_rules_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/row_tiling_rules_test.cpp
+  DEPS thimble_memory thimble_ir
+  LABELS unit fast)
