@@ -247,6 +247,21 @@ TEST(Kernels, BoundSizesSoThatPositionsFit32Bits) {
   }
 }
 
+TEST(Kernels, PoolsRefuseListsOfThreeNumbers) {
+  const std::pair<PteOp, size_t> pools[] = {
+      {PteOp::aten_avg_pool2d, 3}, {PteOp::aten_max_pool2d, 4}, {PteOp::thimble_max_pool2d_f32, 4}};
+  Random random(5);
+  for (const auto& [op, lists] : pools) {
+    for (size_t list = 1; list <= lists; ++list) {
+      Invocation call = sample(op, random);
+      ASSERT_EQ(call.check(), Status::kOk);
+      call.args[list].ints.count = 3;
+      call.args[list].ints.items[2] = 1;
+      EXPECT_EQ(call.check(), Status::kBadParameter) << abi::info(op).name << ' ' << list;
+    }
+  }
+}
+
 // Fuzz: valid calls with a few broken values. Most are refused; the others must run cleanly.
 
 int32_t odd_integer(Random& random) {

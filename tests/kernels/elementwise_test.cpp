@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "abi/params/arithmetic.h"
 #include "tests/kernels/conv_case.h"
@@ -272,6 +276,54 @@ TEST(Elementwise, RefusesInvalidArguments) {
   table = activation(random, kNhwc);
   table.out().order = contiguous(4);
   EXPECT_EQ(table.check(), Status::kBadDimOrder);
+}
+
+/// Every pair of int8 codes, and random int16 codes.
+TEST(QuantizedDiv, Quotients) {
+  struct Parameters {
+    int32_t a_zp, b_zp, y_zp;
+    double scale;
+  };
+  const Parameters cases[] = {
+      {3, -4, 5, 20.0}, {0, 0, 0, 1.0}, {-128, 127, -1, 63.5}, {7, 1, 0, 0.03125}};
+  Random random(11);
+  for (const DType type : {DType::kI8, DType::kI16}) {
+    const int32_t low = type == DType::kI8 ? -128 : -32768;
+    for (const Parameters& p : cases) {
+      Value a = make(type, {256, 256}), b = make(type, {256, 256});
+      std::vector<std::pair<int32_t, int32_t>> pairs;
+      for (int32_t i = 0; i < 256 * 256; ++i) {
+        pairs.emplace_back(type == DType::kI8 ? i / 256 - 128 : uniform(random, -32768, 32767),
+                           type == DType::kI8 ? i % 256 - 128 : uniform(random, -300, 300));
+        const auto [above, below] = pairs.back();
+        if (type == DType::kI8) {
+          a.as<int8_t>()[i] = static_cast<int8_t>(above);
+          b.as<int8_t>()[i] = static_cast<int8_t>(below);
+        } else {
+          a.as<int16_t>()[i] = static_cast<int16_t>(above);
+          b.as<int16_t>()[i] = static_cast<int16_t>(below);
+        }
+      }
+      Invocation call(PteOp::cortex_m_quantized_div);
+      call.add(std::move(a)).add(int64_t{p.a_zp}).add(std::move(b)).add(int64_t{p.b_zp});
+      call.add(int64_t{p.y_zp}).add(p.scale).add(make(type, {256, 256}));
+      ASSERT_NO_FATAL_FAILURE(call.run());
+      for (size_t i = 0; i < pairs.size(); ++i) {
+        const auto [above, below] = pairs[i];
+        float quotient = 0;
+        if (below != p.b_zp)
+          quotient = static_cast<float>(above - p.a_zp) / static_cast<float>(below - p.b_zp);
+        const float code = std::round(quotient * static_cast<float>(p.scale));
+        const auto expected =
+            static_cast<int32_t>(std::clamp(code + static_cast<float>(p.y_zp),
+                                            static_cast<float>(low), static_cast<float>(-low - 1)));
+        const int32_t found =
+            type == DType::kI8 ? call.out().as<int8_t>()[i] : call.out().as<int16_t>()[i];
+        ASSERT_EQ(found, expected) << above << " / " << below << ", scale " << p.scale;
+      }
+      call.record_equal();
+    }
+  }
 }
 
 }  // namespace

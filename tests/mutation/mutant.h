@@ -10,7 +10,7 @@
 
 namespace thimble::mutation {
 constexpr int32_t kRecordMutants = -1;
-constexpr int32_t kMutantsMax = 4096;
+constexpr int32_t kMutantsMax = 512;
 }  // namespace thimble::mutation
 
 #ifdef __arm__
@@ -29,17 +29,20 @@ inline int32_t semihosting_call(int32_t operation, const void* block) {
   return r0;
 }
 
-/// Appends the number of the mutant to the file, once for each mutant.
+/// Marks the mutant in the file, once.
 [[gnu::noinline]] inline void record_reached(int32_t mutant) {
   if (thimble_reached_mutants[mutant] != 0) return;
   thimble_reached_mutants[mutant] = 1;
   static constexpr char kFile[] = "@REACHED_FILE@";
-  constexpr int32_t kOpen = 1, kClose = 2, kWrite = 5, kAppendBinary = 9;
-  const int32_t open[3] = {static_cast<int32_t>(reinterpret_cast<uintptr_t>(kFile)), kAppendBinary,
-                           static_cast<int32_t>(sizeof kFile - 1)};
+  constexpr int32_t kOpen = 1, kClose = 2, kWrite = 5, kSeek = 10, kReadAndWriteBinary = 3;
+  const int32_t open[3] = {static_cast<int32_t>(reinterpret_cast<uintptr_t>(kFile)),
+                           kReadAndWriteBinary, static_cast<int32_t>(sizeof kFile - 1)};
   const int32_t handle = semihosting_call(kOpen, open);
-  const int32_t write[3] = {handle, static_cast<int32_t>(reinterpret_cast<uintptr_t>(&mutant)),
-                            static_cast<int32_t>(sizeof mutant)};
+  const int32_t seek[2] = {handle, mutant};
+  semihosting_call(kSeek, seek);
+  const int32_t write[3] = {
+      handle, static_cast<int32_t>(reinterpret_cast<uintptr_t>(&thimble_reached_mutants[mutant])),
+      1};
   semihosting_call(kWrite, write);
   semihosting_call(kClose, &handle);
 }

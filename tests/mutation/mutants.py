@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mutation testing: do the tests notice a changed operator?
 
-    python3 tests/mutation/mutants.py FOLDER [--mutants N] [--jobs N] [STEP...]
+    python3 tests/mutation/mutants.py FOLDER [STEP...] [--mutants N] [--jobs N]
 
 FOLDER keeps the copy of the tree, its build, and the results of each step; a step that was stopped continues
 at its next mutant. Without STEP all run: choose, build, record, run, report. `again ID...` removes the results
@@ -35,7 +35,7 @@ def main():
                         help='sources that the build writes')
     parser.add_argument('--mutants', type=int, help='mutants per group (default: scope.json)')
     parser.add_argument('--jobs', type=int, default=2)
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     scope = json.loads((tree.HERE / 'scope.json').read_text())
     folder = arguments.folder.resolve()
     # The build folder is in the tree, as that of a developer: ccache then finds unchanged objects.
@@ -62,13 +62,12 @@ def main():
     if 'build' in steps:
         tree.copy_tree(SOURCE, copy, mutants, build / 'reached_on_board.bin')
         tree.configure(copy, build)
-        tests = tree.list_tests(build, scope)
+        images = tree.image_tests(copy, build, scope)
         log('build')
-        tree.build_tests(copy, build, tests, scope, arguments.jobs)
-        tests = tree.list_tests(build, scope)
-        tests_file.write_text(json.dumps(tree.split_tests(tests, scope), indent=1))
+        tree.build_tests(copy, build, tree.list_tests(build, scope) + images, arguments.jobs)
+        tests_file.write_text(json.dumps(tree.list_tests(build, scope) + images, indent=1))
     tests = json.loads(tests_file.read_text())
-    runner = run.Runner(build, tests, scope)
+    runner = run.Runner(build, tests)
     record = json.loads(record_file.read_text()) if record_file.exists() else {}
     if 'record' in steps:
         for name in runner.tests:

@@ -55,18 +55,20 @@ def tables(folder):
     mutants = data['mutants']
     # A test that kills a mutant proves that it is not equivalent.
     equivalent = [m for m in mutants if key(m) in reasons and m['outcome'] != 'killed']
-    open_ones = [m for m in mutants if m['outcome'] != 'killed' and m not in equivalent]
+    open_ones = [m for m in mutants if m['outcome'] not in ('killed', 'not run') and m not in equivalent]
     lines = [f'Seed {data["seed"]}, {len(mutants)} mutants, {data["tests"]} tests, '
              f'{data["seconds"]:,} s of tests; commit {data["commit"]}.', '',
-             '| group | operators | mutants | killed | equivalent | not killed | killed of those not equivalent |',
-             '|---|--:|--:|--:|--:|--:|--:|']
+             '| group | operators | mutants | not run | killed | equivalent | not killed | killed of those not equivalent |',
+             '|---|--:|--:|--:|--:|--:|--:|--:|']
     rows = [(group, count, [m for m in mutants if m['group'] == group]) for group, count in data['operators'].items()]
     rows.append(('all', sum(data['operators'].values()), mutants))
     for group, count, of in rows:
         killed = sum(m['outcome'] == 'killed' for m in of)
-        same = sum(m in equivalent for m in of)
-        lines.append(f'| {group} | {count:,} | {len(of)} | {killed} | {same} | {len(of) - killed - same} | '
-                     f'{share(killed, len(of) - same)} |')
+        same = sum(m in equivalent and m['outcome'] != 'not run' for m in of)
+        waiting = sum(m['outcome'] == 'not run' for m in of)
+        decided = len(of) - same - waiting
+        lines.append(f'| {group} | {count:,} | {len(of)} | {waiting} | {killed} | {same} | {decided - killed} | '
+                     f'{share(killed, decided)} |')
     for title, of in (('Not killed', open_ones), ('Equivalent', equivalent)):
         lines += ['', f'{title}:', '']
         if not of:

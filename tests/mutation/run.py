@@ -11,24 +11,31 @@ import time
 
 import images
 
-MUTANTS_MAX = 4096  # kMutantsMax of mutant.h
+MUTANTS_MAX = 512  # kMutantsMax of mutant.h
 RECORD = -1         # kRecordMutants
 MEMORY_MAX = 8 << 30
 
 
 class Runner:
-    def __init__(self, build, tests, scope):
+    def __init__(self, build, tests):
         self.build = pathlib.Path(build)
         self.tests = {test['name']: test for test in tests}
-        self.images = sorted(path for app in scope['images'] for path in self.build.glob(f'firmware/{app}-*.elf'))
         self.locks = {test['name']: threading.Lock() for test in tests}
-        self.image_lock = threading.Lock()
-        # Images append the numbers of reached mutants, 4 bytes each, to this file.
+        self.processes = set()
+        signal.signal(signal.SIGTERM, self.stop)
+        # Images mark the mutants that they reach in this file.
         self.image_reached = self.build / 'reached_on_board.bin'
 
+    def stop(self, *_):
+        """Ends the tests that run, which are not in the process group of this program."""
+        for process in list(self.processes):
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+        os._exit(1)
+
     def lock(self, test):
-        """A test never runs twice at a time: it may use a folder of its own. Images are changed in place."""
-        return self.image_lock if test.get('images') else self.locks[test['name']]
+        """A test never runs twice at a time: it may use a folder of its own. An image is changed in place."""
+        return self.locks[test['name']]
 
     def execute(self, test, time_limit, mutant, reached=None):
         """Runs the test; returns how it failed or None, and the seconds."""
@@ -46,19 +53,20 @@ class Runner:
             resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
 
         with self.lock(test):
-            if test.get('images'):
-                for image in self.images:
-                    images.set_active(image, RECORD if reached is not None else mutant)
+            if 'image' in test:
+                images.set_active(test['image'], RECORD if reached is not None else mutant)
             log = self.build / f'log.{threading.get_ident()}.txt'
             begin = time.monotonic()
             with open(log, 'wb') as out:
                 process = subprocess.Popen(test['command'], cwd=test['folder'], env=environment, stdout=out,
                                            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                            start_new_session=True, preexec_fn=limits)
+                self.processes.add(process)
                 try:
                     code = process.wait(timeout=time_limit)
                 except subprocess.TimeoutExpired:
                     code = None
+                self.processes.discard(process)
                 try:
                     os.killpg(process.pid, signal.SIGKILL)  # also of the children that are left
                 except ProcessLookupError:
@@ -66,6 +74,7 @@ class Runner:
                 process.wait()
             seconds = time.monotonic() - begin
             text = log.read_text(errors='replace')
+            log.unlink()
         if code is None:
             return 'time limit', seconds, text
         if code < 0:
@@ -81,12 +90,10 @@ class Runner:
         test = self.tests[name]
         reached = self.build / 'reached.bin'
         reached.write_bytes(bytes(MUTANTS_MAX))
-        self.image_reached.write_bytes(b'')
+        self.image_reached.write_bytes(bytes(MUTANTS_MAX))
         failure, seconds, text = self.execute(test, 1800, 0, reached)
-        mutants = {i for i, mark in enumerate(reached.read_bytes()) if mark}
-        if test.get('images'):
-            data = self.image_reached.read_bytes()
-            mutants |= {int.from_bytes(data[i:i + 4], 'little') for i in range(0, len(data), 4)}
+        marks = (self.image_reached if 'image' in test else reached).read_bytes()
+        mutants = {i for i, mark in enumerate(marks) if mark}
         return {'seconds': round(seconds, 2), 'failure': failure, 'reached': sorted(mutants),
                 'output': text[-2000:] if failure else ''}
 

@@ -75,7 +75,7 @@ def check_runs(folder):
         common = {'folder': str(folder), 'environment': [], 'skip': None, 'fails_if': []}
         tests = [dict(common, name='short', command=[str(program), 'short']),
                  dict(common, name='whole', command=[str(program)])]
-        runner = run.Runner(folder, tests, {'images': []})
+        runner = run.Runner(folder, tests)
         runner.time_limit = lambda usual: 2.0
         record = {test['name']: runner.record(test['name']) for test in tests}
         for test in tests:

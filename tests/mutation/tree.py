@@ -44,6 +44,10 @@ def choose(source, generated, scope, count, log):
         for site in found:
             if taken == count:
                 break
+            # The switch is not active in a function that only the compiler evaluates.
+            if [site['file'], site['line']] in scope['compile_time']:
+                log(f'evaluated by the compiler: {site["file"]}:{site["line"]} {site["operator"]}')
+                continue
             choices = sites.BINARY.get(site['operator'], []) if len(site['operands']) == 2 else ['']
             mutant = dict(site, group=group, id=len(chosen) + 1, replacement=order.choice(choices))
             data = (source / site['file']).read_bytes()
@@ -55,6 +59,7 @@ def choose(source, generated, scope, count, log):
             mutant['text'] = ' '.join(data[site['begin']:site['end']].decode().split())
             chosen.append(mutant)
             taken += 1
+        assert len(chosen) < 512, 'kMutantsMax of mutant.h'
         log(f'{group}: {len(found)} operators, {taken} mutants')
     return chosen, totals
 
@@ -106,7 +111,8 @@ def list_tests(build, scope):
     tests = []
     for test in listed['tests']:
         of = {entry['name']: entry['value'] for entry in test.get('properties', [])}
-        if not set(of.get('LABELS', [])) & set(scope['test_labels']) and test['name'] not in scope['more_tests']:
+        named = any(re.fullmatch(pattern, test['name']) for pattern in scope['more_tests'])
+        if not named and not set(of.get('LABELS', [])) & set(scope['test_labels']):
             continue
         # ctest gives no command for a program that is not built; the target has the name of the test.
         tests.append({'name': test['name'], 'command': test.get('command', [str(build / test['name'])]), 'folder': of['WORKING_DIRECTORY'],
@@ -115,26 +121,21 @@ def list_tests(build, scope):
     return tests
 
 
-def split_tests(tests, scope):
-    """A test of scope['split_tests'] becomes one test for each case of its GoogleTest program."""
-    split = []
-    for test in tests:
-        if test['name'] not in scope['split_tests']:
-            split.append(test)
-            continue
-        listed = run([*test['command'], '--gtest_list_tests'], capture_output=True, cwd=test['folder']).stdout
-        suite = ''
-        for line in listed.splitlines():
-            case = line.split('#')[0].strip()
-            if not line.startswith(' '):
-                suite = case
-            else:
-                split.append(dict(test, name=f'{test["name"]}:{case}', images=True,
-                                  command=[*test['command'], f'--gtest_filter={suite}{case}']))
-    return split
+def image_tests(tree, build, scope):
+    """One test for each core with kernels of its own: its image that compares all kernel variants."""
+    rows = re.findall(r'^thimble_core\((\S+) (\S+) FLAGS', (tree / 'firmware/cores.cmake').read_text(), re.M)
+    tests = []
+    for core, machine in rows:
+        image = build / f'firmware/{scope["image"]}-{core}.elf'
+        tests.append({'name': image.stem, 'image': str(image), 'folder': str(build), 'environment': [],
+                      'skip': None, 'fails_if': [],
+                      'command': ['qemu-system-arm', '-M', machine, '-nodefaults', '-display', 'none', '-monitor', 'none',
+                                  '-serial', 'stdio', '-kernel', str(image), '-semihosting-config',
+                                  f'enable=on,target=native,arg={scope["image"]},arg=all']})
+    return tests
 
 
-def build_tests(tree, build, tests, scope, jobs):
+def build_tests(tree, build, tests, jobs):
     """Builds the programs of the tests, the program and the images. ccache finds unchanged objects."""
     targets = {'thimble'}
     for test in tests:
@@ -143,8 +144,8 @@ def build_tests(tree, build, tests, scope, jobs):
                 targets.add(pathlib.Path(word).name)
     known = run(['ninja', '-C', build, '-t', 'targets', 'all'], capture_output=True).stdout
     known = {line.split(':')[0] for line in known.splitlines()}
-    images = {name for name in known for app in scope['images'] if name.startswith(f'image-{app}-')}
+    images = [f'image-{test["name"]}' for test in tests if 'image' in test]
     environment = dict(os.environ, CCACHE_DEPEND='1', CCACHE_BASEDIR=str(tree), CCACHE_PCH_EXTSUM='1',
                        CCACHE_SLOPPINESS='pch_defines,time_macros,include_file_mtime,include_file_ctime')
-    run(['ninja', '-C', build, '--quiet', f'-j{jobs}', *sorted(targets & known), *sorted(images)],
+    run(['ninja', '-C', build, '--quiet', f'-j{jobs}', *sorted(targets & known), *images],
         env=environment)

@@ -24,6 +24,14 @@ LayerRecord& at(List& list, SampleLayer layer) {
   return list.layers[layer];
 }
 
+/// Turns the convolution of the sample, 3x3 of 2 channels, into a pointwise layer.
+void make_pointwise(LayerRecord& conv) {
+  conv.operation = Operation::kPointwise;
+  conv.kernel_h = conv.kernel_w = 1;
+  conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 0;
+  conv.weight_bytes /= 9;
+}
+
 const Case kCases[] = {
     {"nothing", Status::kOk, [](List&) {}},
     // The header.
@@ -173,6 +181,12 @@ const Case kCases[] = {
      [](List& l) { at(l, kSampleDepthwise).inputs[0].c = 2; }},
     {"a pointwise of 3x3", Status::kBadLayer,
      [](List& l) { at(l, kSampleConv).operation = Operation::kPointwise; }},
+    {"a pointwise", Status::kOk, [](List& l) { make_pointwise(at(l, kSampleConv)); }},
+    {"another output height of a pointwise", Status::kBadLayer,
+     [](List& l) {
+       make_pointwise(at(l, kSampleConv));
+       at(l, kSampleConv).output.h = 5;
+     }},
     {"padding of an average pool", Status::kBadLayer,
      [](List& l) {
        LayerRecord& a = at(l, kSampleAverage);

@@ -234,6 +234,30 @@ TEST(DelegateOverlap, ConflictsAreFound) {
   EXPECT_TRUE(find_overlap_conflict(longer, plan)) << "not a delegate";
 }
 
+/// Each value of a call that runs meanwhile is compared, whichever its place in the memory plan.
+TEST(DelegateOverlap, ConflictsOfEachValueAreFound) {
+  for (const bool x_first : {true, false}) {
+    Program program;
+    program.lowered.owns_inputs = true;
+    const ValueId first = program.input("first"), second = program.input("second");
+    const ValueId x = x_first ? first : second, y = x_first ? second : first;
+    const ValueId d = program.npu({x}, 1000, "d");
+    const ValueId b = program.core({y}, 20, "b");
+    program.lowered.graph.add_output(program.core({b, d}, 5, "e"));
+    program.lowered.calls[0].overlap = 1;
+    const MemoryPlan plan = plan_memory(program.lowered);
+    EXPECT_FALSE(find_overlap_conflict(program.lowered, plan));
+    const auto scratch = static_cast<size_t>(plan.scratch_of_call[0]);
+    for (const ValueId value : {y, b}) {
+      const auto range = static_cast<size_t>(plan.range_of_value[static_cast<size_t>(value)]);
+      MemoryPlan moved = plan;
+      moved.placement.offsets[range] = plan.placement.offsets[scratch];
+      EXPECT_TRUE(find_overlap_conflict(program.lowered, moved))
+          << program.lowered.graph.value(value).name << ", range " << range;
+    }
+  }
+}
+
 /// Random programs: every accepted plan is proven, and saves what it reports.
 TEST(DelegateOverlap, RandomProgramsAreProven) {
   int overlaps = 0;

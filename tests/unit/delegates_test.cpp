@@ -8,6 +8,7 @@
 
 #include "abi/named_data.h"
 #include "abi/status.h"
+#include "engines/ethos_u/container/payload.h"
 #include "engines/ethos_u/isa/driver_payload.h"
 #include "formats/pte/write.h"
 #include "runtime/include/thimble_trace.h"
@@ -159,6 +160,12 @@ void move_tensor(Fixture& f, size_t argument, const abi::DelegateRecord& record,
 const ProgramCase kProgramCases[] = {
     {"blocks that are none", Status::kBadPayload,
      [](auto& f) { f.program.delegate_blobs[0].bytes[0] = std::byte{'V'}; }},
+    {"content in the first block", Status::kBadPayload,
+     [](auto& f) {
+       Bytes& payload = f.program.delegate_blobs[0].bytes;
+       payload.insert(payload.begin() + abi::ethos_u::kHeaderBytes, 16, std::byte{});
+       payload[abi::ethos_u::kSizeOffset] = std::byte{16};
+     }},
     {"an empty payload", Status::kBadPayload,
      [](auto& f) { f.program.delegate_blobs[0].bytes.clear(); }},
     {"an unknown delegate", Status::kMissingDelegate,

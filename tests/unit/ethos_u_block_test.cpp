@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "engines/ethos_u/compiler/cost.h"
 #include "ethos_u_programs.h"
@@ -88,6 +89,31 @@ TEST(EthosUBlock, BuffersFitIntoRams) {
       EXPECT_LE(block.ifm_h * block.ifm_w * depth * shape.ifm_bits / 8, config.ifm_ram);
       EXPECT_LE(block.h * block.w * block.d * (shape.wide_accumulator ? 8 : 4),
                 config.accumulator_ram);
+    }
+  }
+}
+
+TEST(EthosUBlock, ResizeHasBlockOfOneRowAndOneBrick) {
+  for (const Config& config : thimble::ethos_u::kConfigs) {
+    if (config.generation != thimble::ethos_u::Generation::kU85) continue;
+    OpShape shape;
+    shape.kind = NpuOpKind::kResize;
+    shape.ifm = {8, 8, 40};
+    shape.ofm = {16, 16, 40};
+    shape.ifm_bits = shape.ofm_bits = 8;
+    shape.resize_n = 2;
+    const System& system = *thimble::ethos_u::default_system(config.generation);
+    const auto choice = choose_block(config, system, shape, {});
+    ASSERT_TRUE(choice.has_value()) << config.name;
+    EXPECT_EQ(choice->block.h, 1);
+    EXPECT_EQ(choice->block.d, 16);
+    for (const auto& [h, d, fits] :
+         {std::tuple(1, 16, true), std::tuple(2, 16, false), std::tuple(1, 32, false)}) {
+      Block block = choice->block;
+      block.h = h;
+      block.d = d;
+      const BlockFamily family = block_families(config, shape).front();
+      EXPECT_EQ(fit_block(config, shape, family, &block), fits) << h << ' ' << d;
     }
   }
 }

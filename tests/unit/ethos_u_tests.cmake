@@ -2,7 +2,7 @@
 thimble_test_library(test_ethos_u_programs SOURCES ${CMAKE_CURRENT_LIST_DIR}/ethos_u_programs.cpp
                      DEPS thimble_engines thimble_ethos_u_model)
 set(deps test_ethos_u_programs thimble_engines thimble_ethos_u_model thimble_ethos_u_text)
-foreach(part block emit)
+foreach(part block cascade emit)
   thimble_test(ethos_u_${part}_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/ethos_u_${part}_test.cpp
     DEPS ${deps}

@@ -27,3 +27,18 @@ thimble_test(delegate_overlap_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/delegate_overlap_test.cpp
   DEPS test_graphs thimble_memory thimble_ir
   LABELS unit fast)
+
+thimble_test(buffer_aliasing_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/buffer_aliasing_test.cpp
+  DEPS thimble_memory thimble_ir
+  LABELS unit fast)
+
+thimble_test(accesses_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/accesses_test.cpp
+  DEPS thimble_memory thimble_ir
+  LABELS unit fast)
+
+thimble_test(row_tiling_rules_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/row_tiling_rules_test.cpp
+  DEPS thimble_memory thimble_ir
+  LABELS unit fast)

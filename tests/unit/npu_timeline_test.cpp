@@ -64,6 +64,15 @@ TEST(KernelCycles, ConvolutionEqualsHandComputedCycles) {
   EXPECT_DOUBLE_EQ(static_cast<double>(cycles.macs) / cycles.multiply, 128);
 }
 
+TEST(KernelCycles, DepthwiseEqualsHandComputedCycles) {
+  // The positions and depths of the convolution above. Four of the 9 taps are processed at a time.
+  KernelOperation operation = conv(8, 16, 16, 3);
+  operation.code = Operation::DEPTHWISE;
+  EXPECT_DOUBLE_EQ(cycles_of("ethos-u55-128", operation).multiply, 3 * (4 * 32) * 2);
+  operation.ifm.bits = 16;
+  EXPECT_DOUBLE_EQ(cycles_of("ethos-u55-128", operation).multiply, 3 * (2 * 4 * 32) * 2);
+}
+
 TEST(KernelCycles, MoreMacsPerCycleNeedFewerCycles) {
   const KernelOperation operation = conv(16, 64, 64, 3);
   double before = 1e18;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <span>
 
 #include "ir_random_graph.h"
 
@@ -95,6 +96,22 @@ TEST(Order, BranchThatShrinksRunsFirst) {
   const auto found = better_order(work, values);
   ASSERT_TRUE(found);
   EXPECT_EQ(peak_of(work, values, *found), 101);
+}
+
+TEST(Order, PeakCountsScratchAndSharedBytes) {
+  const std::vector<ValueLifetime> values = {{10, false}, {50, false}, {30, true}, {40, true}};
+  const std::vector<int> order = {0, 1};
+  // The second result shares 20 bytes with its operand, which dies there.
+  const std::vector<Step> steps = {{{0}, {1}, 7, 0}, {{1}, {2}, 0, 20}};
+  EXPECT_EQ(peak_of(std::span(steps).first(1), values, std::span(order).first(1)), 57);
+  EXPECT_EQ(peak_of(steps, values, order), 60);
+  // The operand is read again later: nothing is shared.
+  const std::vector<Step> longer = {{{0}, {1}, 0, 0}, {{1}, {2}, 0, 20}, {{1}, {3}, 0, 0}};
+  const std::vector<int> all = {0, 1, 2};
+  EXPECT_EQ(peak_of(longer, values, all), 120);
+  // A step without operands shares nothing.
+  const std::vector<Step> first = {{{}, {1}, 0, 20}, {{1}, {2}, 0, 0}};
+  EXPECT_EQ(peak_of(first, values, order), 80);
 }
 
 }  // namespace

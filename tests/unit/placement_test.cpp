@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "ir_random_graph.h"
+#include "memory/arena.h"
 
 namespace thimble::memory {
 namespace {
@@ -201,6 +202,23 @@ TEST(Planner, LargeRandomPlansAreValid) {
     const Placement placement = place(buffers, 16);
     ASSERT_TRUE(is_valid(buffers, placement)) << "seed " << seed;
   }
+}
+
+TEST(Arena, BuffersShareBytesOnlyIfTheyOverlap) {
+  const PlacedBuffer first = {{64, {0, 3}}, 0};
+  Arena arena(1024);
+  arena.add(first);
+  EXPECT_FALSE(arena.is_shared(first, 1)) << "with itself";
+  const PlacedBuffer next = {{32, {2, 5}}, 64};
+  arena.add(next);
+  EXPECT_FALSE(arena.is_shared(first, 2)) << "the bytes after it";
+  EXPECT_FALSE(arena.is_shared(next, 2)) << "the bytes before it";
+  const PlacedBuffer over = {{32, {3, 5}}, 63};
+  arena.add(over);
+  EXPECT_TRUE(arena.is_shared(first, 3));
+  EXPECT_TRUE(arena.is_shared(over, 3));
+  EXPECT_FALSE(arena.is_shared(first, 2)) << "at another step";
+  EXPECT_EQ(arena.peak_bytes(), 96);
 }
 
 }  // namespace
