@@ -206,6 +206,9 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   THIMBLE_TRY(Compiled compiled,
               report_program(std::move(*program), model, quantized, part, options));
   CompileReport& report = compiled.report;
+  if (quantized.report.int4_ops > 0 && report.cycles) {
+    THIMBLE_TRY(report.int8_cycles, cycles_with_int8_weights(model, quantized, part, options));
+  }
   report.warnings.insert(report.warnings.begin(), warnings.begin(), warnings.end());
   if (!refusal && !report.shortage.empty()) {
     refusal = Error{ErrorKind::kUnsupported, report.shortage, report.shortage_facts};

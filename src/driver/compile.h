@@ -258,9 +258,10 @@ struct CompileReport {
   std::vector<NpuUse> npus;           // by engine
   int64_t npu_calls = 0;
   std::vector<OverlapReport> overlaps;
-  int64_t overlap_arena_bytes = 0;  // part of arena_bytes that they cost
-  std::optional<double> time_us;    // an estimate, where clocks and the cost of a call are known
-  std::optional<int64_t> cycles;    // of the core for one run, an estimate
+  int64_t overlap_arena_bytes = 0;     // part of arena_bytes that they cost
+  std::optional<double> time_us;       // an estimate, where clocks and the cost of a call are known
+  std::optional<int64_t> cycles;       // of the core for one run, an estimate
+  std::optional<int64_t> int8_cycles;  // the same with int8 weights, if some have 4 bits
   std::optional<int64_t> runtime_cycles;  // part of `cycles`: the runtime, outside of kernels
   std::optional<engine::RuntimeWork> runtime_work;  // nothing: C code calls the kernels itself
   double clock_mhz = 0;                             // of the core; 0: unknown

@@ -20,4 +20,10 @@ namespace thimble::driver {
     const FloatModel& model, const Calibration& data, const CompileOptions& options,
     const std::shared_ptr<const engine::Part>& part);
 
+/// Returns the estimated cycles of one run if all weights of 4 bits had 8; nothing if they are not
+/// known.
+[[nodiscard]] Result<std::optional<int64_t>> cycles_with_int8_weights(
+    const FloatModel& model, const quant::QuantizedModel& quantized,
+    const std::shared_ptr<const engine::Part>& part, const CompileOptions& options);
+
 }  // namespace thimble::driver

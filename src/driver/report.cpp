@@ -110,7 +110,8 @@ std::string int4_choice_lines(const quant::QuantReport& quant) {
 }
 
 /// Returns lines on weights of 4 bits, if they were requested.
-std::string int4_lines(const quant::QuantReport& quant) {
+std::string int4_lines(const CompileReport& report) {
+  const quant::QuantReport& quant = report.quant;
   std::string text;
   if (quant.int4_ops > 0) {
     const std::string grouped =
@@ -120,6 +121,11 @@ std::string int4_lines(const quant::QuantReport& quant) {
     text += fmt::format("int4 weights   {} operators{}: {} B with scales, {} B with int8 weights\n",
                         quant.int4_ops, grouped, with_commas(quant.int4_bytes),
                         with_commas(quant.int4_as_int8_bytes));
+  }
+  if (report.int8_cycles && report.cycles && *report.int8_cycles > 0) {
+    text +=
+        fmt::format("               {:.2f} times the estimated cycles of int8 weights\n",
+                    static_cast<double>(*report.cycles) / static_cast<double>(*report.int8_cycles));
   }
   if (quant.int4_choice) text += int4_choice_lines(quant);
   for (const quant::WidthNote& note : quant.kept_int8_weights) text += note_line(note);
@@ -409,7 +415,7 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
                                  join(report.inputs), join(report.outputs));
   for (const std::string& warning : report.warnings) text += fmt::format("warning: {}\n", warning);
   text += quality_line(report) + tuning_lines(report.quant) + effort_lines(report.quant) +
-          width_lines(report.quant) + int4_lines(report.quant);
+          width_lines(report.quant) + int4_lines(report);
   text += optimize_line(report);
   text += engine_lines(report, macs);
   for (const std::string& note : report.notes) text += fmt::format("  note: {}\n", note);

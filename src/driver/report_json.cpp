@@ -269,11 +269,13 @@ std::string json_report(const CompileReport& report) {
   }
   json["kept_int8"] = to_json(report.quant.kept_int8);
   if (report.quant.int4_ops > 0 || !report.quant.kept_int8_weights.empty()) {
-    json["int4_weights"] = {{"ops", report.quant.int4_ops},
-                            {"grouped_ops", report.quant.int4_grouped_ops},
-                            {"bytes", report.quant.int4_bytes},
-                            {"as_int8_bytes", report.quant.int4_as_int8_bytes},
-                            {"kept_int8", to_json(report.quant.kept_int8_weights)}};
+    json["int4_weights"] = {
+        {"ops", report.quant.int4_ops},
+        {"grouped_ops", report.quant.int4_grouped_ops},
+        {"bytes", report.quant.int4_bytes},
+        {"as_int8_bytes", report.quant.int4_as_int8_bytes},
+        {"as_int8_cycles", report.int8_cycles ? Json(*report.int8_cycles) : Json()},
+        {"kept_int8", to_json(report.quant.kept_int8_weights)}};
   }
   if (report.quant.int4_choice) {
     const quant::Int4Choice& choice = *report.quant.int4_choice;
