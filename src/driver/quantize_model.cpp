@@ -23,6 +23,7 @@ void apply_preferences(const engine::Part& part, quant::QuantSpec* spec) {
   for (const engine::PartNpu& use : part.engines) {
     const engine::QuantPreferences* preferences = use.engine->preferences;
     if (preferences == nullptr) continue;
+    spec->own_curves = false;  // its sigmoid and tanh have fixed scales
     if (preferences->linear_per_tensor) spec->linear_weights = quant::LinearWeights::kPerTensor;
     if (preferences->narrow_softmax) spec->wide_softmax = false;
     if (preferences->symmetric_products) spec->symmetric_products = true;
