@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "kernels/portable/dot16.h"
-#include "numerics/int16.h"
 
 namespace thimble::firmware {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "abi/params/arithmetic.h"
-#include "numerics/int16.h"
+#include "kernels/args/requant16.h"
 
 namespace thimble::firmware {
 namespace {
