@@ -148,7 +148,7 @@ void all_channels(const Conv16& conv, Window window, int16_t* y) {
 }
 
 bool is_depthwise(const Conv16& conv) {
-  return conv.groups == conv.in_c && conv.out_c == conv.in_c &&
+  return conv.groups > 1 && conv.groups == conv.in_c && conv.out_c == conv.in_c &&
          int64_t{conv.axis[0].kernel} * conv.axis[1].kernel <= kTerms16Max;
 }
 

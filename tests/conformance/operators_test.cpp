@@ -242,41 +242,50 @@ ir::Graph with_grouped_weights(ir::Graph graph) {
   return graph;
 }
 
-/// Linear layers and 1x1 convolutions with several groups, the last one shorter or not.
-std::vector<ir::Graph> grouped_layers() {
+/// A convolution of an image of `size` x 2 pixels, or a linear layer of five rows if `kernel` is 0.
+ir::Graph weighted_layer(test::Random& random, int64_t kernel, int64_t size, int64_t depth,
+                         int64_t channels) {
+  ir::Graph graph;
+  const auto constant = [&](const char* name, ir::Tensor tensor) {
+    return graph.add_constant(name, std::make_shared<const ir::Tensor>(std::move(tensor)));
+  };
+  const bool conv = kernel > 0;
+  const ir::Shape x_shape = conv ? ir::Shape{1, depth, size, 2} : ir::Shape{5, depth};
+  const ir::ValueId x = graph.add_input("x", {ir::DType::kI8, x_shape, {}, {}});
+  const ir::Shape w_shape =
+      conv ? ir::Shape{channels, depth, kernel, 1} : ir::Shape{channels, depth};
+  const ir::ValueId w = constant("w", test::random_tensor(random, ir::DType::kI8, w_shape));
+  const std::vector<int32_t> mult = {(1 << 30) + 12345}, shift = {-9};
+  ir::Attrs attrs = {{ir::attr::x_zp, int64_t{-7}},
+                     {ir::attr::y_zp, int64_t{5}},
+                     {ir::attr::min, int64_t{-120}},
+                     {ir::attr::max, int64_t{127}}};
+  if (conv) {
+    attrs.set(ir::attr::stride, std::vector<int64_t>{1, 1});
+    attrs.set(ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0});
+    attrs.set(ir::attr::dilation, std::vector<int64_t>{1, 1});
+  }
+  const auto y = graph.add(conv ? ir::OpKind::qconv2d : ir::OpKind::qlinear,
+                           {x, w, ir::kNoValue, constant("m", ir::make_i32({1}, mult)),
+                            constant("s", ir::make_i32({1}, shift))},
+                           std::move(attrs));
+  EXPECT_TRUE(y.ok()) << (y.ok() ? "" : y.error().message);
+  if (y.ok()) graph.add_output(*y);
+  return graph;
+}
+
+/// Linear layers and 1x1 convolutions with several groups, the last one shorter or not, and
+/// convolutions with 4-bit weights that are larger than those of random graphs.
+std::vector<ir::Graph> int4_layers() {
   std::vector<ir::Graph> graphs;
   test::Random random(11);
-  for (const bool conv : {false, true}) {
+  for (const int64_t kernel : {0, 1}) {
     for (const int64_t depth : {36, 64, 100}) {
-      ir::Graph graph;
-      const int64_t channels = depth / 10;
-      const auto constant = [&](const char* name, ir::Tensor tensor) {
-        return graph.add_constant(name, std::make_shared<const ir::Tensor>(std::move(tensor)));
-      };
-      const ir::Shape x_shape = conv ? ir::Shape{1, depth, 3, 2} : ir::Shape{5, depth};
-      const ir::ValueId x = graph.add_input("x", {ir::DType::kI8, x_shape, {}, {}});
-      const ir::Shape w_shape =
-          conv ? ir::Shape{channels, depth, 1, 1} : ir::Shape{channels, depth};
-      const ir::ValueId w = constant("w", test::random_tensor(random, ir::DType::kI8, w_shape));
-      const std::vector<int32_t> mult = {(1 << 30) + 12345}, shift = {-9};
-      ir::Attrs attrs = {{ir::attr::x_zp, int64_t{-7}},
-                         {ir::attr::y_zp, int64_t{5}},
-                         {ir::attr::min, int64_t{-120}},
-                         {ir::attr::max, int64_t{127}}};
-      if (conv) {
-        attrs.set(ir::attr::stride, std::vector<int64_t>{1, 1});
-        attrs.set(ir::attr::padding, std::vector<int64_t>{0, 0, 0, 0});
-        attrs.set(ir::attr::dilation, std::vector<int64_t>{1, 1});
-      }
-      const auto y = graph.add(conv ? ir::OpKind::qconv2d : ir::OpKind::qlinear,
-                               {x, w, ir::kNoValue, constant("m", ir::make_i32({1}, mult)),
-                                constant("s", ir::make_i32({1}, shift))},
-                               std::move(attrs));
-      EXPECT_TRUE(y.ok()) << (y.ok() ? "" : y.error().message);
-      if (!y.ok()) continue;
-      graph.add_output(*y);
-      graphs.push_back(with_grouped_weights(std::move(graph)));
+      graphs.push_back(with_grouped_weights(weighted_layer(random, kernel, 3, depth, depth / 10)));
     }
+  }
+  for (const int64_t channels : {8, 18}) {
+    graphs.push_back(with_int4_weights(weighted_layer(random, 3, 20, 24, channels)));
   }
   return graphs;
 }
@@ -287,8 +296,8 @@ const Collector& all_cases() {
     for (ir::Graph& graph : repeats()) {
       c.offer(std::move(graph), Dialect::kNative, 1, "repeat");
     }
-    for (ir::Graph& graph : grouped_layers()) {
-      c.offer(std::move(graph), Dialect::kNative, 1, "weights in groups");
+    for (ir::Graph& graph : int4_layers()) {
+      c.offer(std::move(graph), Dialect::kNative, 1, "int4 layer");
     }
     constexpr uint64_t kSeeds = 10000, kInt4Seeds = 1000;
     constexpr ir::DType kOthers[] = {ir::DType::kBool, ir::DType::kU8,  ir::DType::kI8,
