@@ -19,8 +19,7 @@ inline constexpr const char* kCallFormNames[kCallForms] = {"addresses", "records
 /// Returns true if the kernels of the operator need only the addresses of their operands: all
 /// parameters are in constants. tests/unit/runtime_work_test.cpp compares this with the kernels.
 constexpr bool needs_addresses_only(const abi::PteOpInfo& op) {
-  return op.key.packing != static_cast<uint8_t>(abi::Packing::kPlain) ||
-         abi::weight_bits(op.key) == 4;
+  return op.key.packing != static_cast<uint8_t>(abi::Packing::kPlain);
 }
 
 /// Sums over the calls of one form (engine/runtime_terms.def).
