@@ -6,9 +6,9 @@
 # make matrix prints which operator, in which type, was found right on which processor
 # make fuzz SECONDS=60 runs the fuzzers, each for this time; TARGETS="pte ir" selects some
 # make fuzz-coverage prints the lines of parsers and verifiers that the fuzzers' inputs reach
-# make soak   runs 10,000 random calls of several models in one arena, with sanitizers; `make test` has it on an emulated core
+# make soak   runs 10,000 random calls of several models in one arena, with sanitizers; `make test` runs it on an emulated core
 # make threads runs models in threads, and the compiler with 8 threads, with ThreadSanitizer
-# make proof  checks arithmetic, file verification and memory placement for all small cases; `make test` has a sample
+# make proof  checks arithmetic, file verification and memory placement for all small cases; `make test` runs a sample
 # make mutants runs the tests on copies of the program with one operator changed (hours; it can be resumed)
 # make reproducible makes the release twice and compares the bytes
 # make lint   checks the sources with clang-tidy, clang-format and codespell

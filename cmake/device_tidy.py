@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy on device code, compiled for a Cortex-M55, which has the instruction sets of all kernels.
+"""Runs clang-tidy on the device code of the tree that a Cortex-M55 runs, which has the instruction sets of all kernels.
 
 usage: device_tidy.py SOURCE_DIR [FILE...]
 
 The checks are those of cmake/device_tidy.yaml. firmware/apps/faults and variants are left out: they make what the checks
-find, faults and extreme values. Exit code 1: a check found something.
+find, faults and extreme values. Left out are also drivers that need a vendor's headers, the emulated NPUs of the test firmware, and the
+libraries for ExecuTorch and Linux, which other compilers build. Exit code 1: a check found something.
 """
 
 import concurrent.futures

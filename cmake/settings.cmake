@@ -24,8 +24,8 @@ endif()
 if(NOT MSVC)
   add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=build)
 endif()
-# Also no program: the linker's identification is a hash that includes the path of shared libraries in the build folder, which
-# an installation removes.
+# Programs neither: their build ID is a hash that includes the RUNPATH, which would be the build folder until an installation removes
+# it.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 
 option(THIMBLE_TESTS "Build the tests" ON)

@@ -29,8 +29,9 @@ constexpr int32_t requantize64(int64_t value, int32_t mult, int32_t shift) {
                               : static_cast<int32_t>(result);
 }
 
-/// requantize64() of a 32-bit value, for most shifts by the high half of one product: with t = 15 -
-/// shift >= 17, floor((v m + 2^(t-1)) / 2^t) = floor((floor(v m / 2^16) + 2^(t-17)) / 2^(t-16)).
+/// requantize64() of a 32-bit value. For shift <= -2 it needs only the high half of one product:
+/// with t = 15 - shift >= 17, floor((v m + 2^(t-1)) / 2^t) = floor((floor(v m / 2^16) + 2^(t-17)) /
+/// 2^(t-16)).
 constexpr int32_t requantize64_narrow(int32_t value, int32_t mult, int32_t shift) {
   if (shift > -2) return requantize64(value, mult, shift);
   const int64_t product = int64_t{value} * (reduced_multiplier(mult) * (1 << 16));

@@ -134,7 +134,8 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   if (!arguments.activations.empty()) options.wide_activations = arguments.activations == "int16";
   options.int4_groups = arguments.weights.starts_with("int4:");
   if (options.int4_groups && arguments.weights != "int4:group=32") {
-    return bad_input("--weights {}: int4 or int4:group=32 expected", arguments.weights);
+    return bad_input("--weights: found {}, expected int8, int4, int4:group=32 or auto:flash=SIZE",
+ arguments.weights);
   }
   options.int4_weights = arguments.weights == "int4" || options.int4_groups;
   if (arguments.weights.starts_with("auto:")) {

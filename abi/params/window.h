@@ -16,7 +16,7 @@ struct WindowGeometry {
   uint16_t out_h, out_w, out_c;
   uint8_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
   uint8_t pad_top, pad_left;  // bottom and right follow from the output shape
-  uint16_t block_pixels;      // 0, or 4 of abi/matmul_scalar.h
+  uint16_t block_pixels;      // 0, or 2 or 4 of abi/matmul_scalar.h
   int16_t x_zero_point, y_zero_point;
   int16_t min, max;
   uint16_t reserved2[3];

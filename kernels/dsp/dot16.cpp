@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "kernels/dsp/dot_row.h"
-#include "kernels/portable/dot16.h"
+#include "kernels/portable/dot16_rows.h"
 
 namespace thimble::kernels {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 inline void add_four(const int16_t* x, const int8_t* w, int32_t filter, int32_t n,
                      int32_t (&sums)[4]) {
   int32_t sum0 = sums[0], sum1 = sums[1], sum2 = sums[2], sum3 = sums[3];
-  // The second and the fourth channel are `filter` bytes after these two: fewer registers.
+  // The second channel is at w + filter, the fourth at w2 + filter: fewer registers.
   const int8_t* w2 = w + 2 * filter;
   const int16_t* const end = x + n;
   const int16_t* const fours = x + (n & ~3);
@@ -67,11 +67,7 @@ int32_t sum_of(const int16_t* x, const int8_t* w, int32_t n) {
 }  // namespace
 
 void accumulate16(const Rows16& rows, int64_t (&total)[4]) {
-  for_each_piece16(rows, [&](const int16_t* x, const int8_t* w, int32_t n) {
-    int32_t sums[4] = {};
-    add_four(x, w, rows.filter, n, sums);
-    for (int32_t k = 0; k < 4; ++k) total[k] += sums[k];
-  });
+  accumulate_four16(rows, total, add_four);
 }
 
 void accumulate16(const Rows16& rows, int64_t (&total)[1]) {
@@ -81,21 +77,12 @@ void accumulate16(const Rows16& rows, int64_t (&total)[1]) {
 
 void multiply16_narrow(Rows16 rows, const Requant16& requant, int32_t channel, int32_t blocks,
                        int16_t* y) {
-  for (; blocks > 0; --blocks) {
-    int32_t sums[4] = {};
-    const int16_t* x = rows.x;
-    const int8_t* w = rows.w;
-    for (int32_t row = rows.rows; row > 0; --row) {
-      add_four(x, w, rows.filter, rows.length, sums);
-      x += rows.x_row;
-      w += rows.w_row;
-    }
-    for (int32_t k = 0; k < 4; ++k)
-      y[k] = requant.finish_narrow(sums[k] + requant.narrow_start(channel + k), channel + k);
-    rows.w += 4 * rows.filter;
-    channel += 4;
-    y += 4;
-  }
+  multiply_blocks16(
+      rows, channel, blocks, y, add_four, [&](const int32_t(&sums)[4], int32_t o, int16_t* out) {
+        for (int32_t k = 0; k < 4; ++k) {
+          out[k] = requant.finish_narrow(sums[k] + requant.narrow_start(o + k), o + k);
+        }
+      });
 }
 
 /// Two channels at a time: one load of x for both.

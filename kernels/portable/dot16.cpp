@@ -1,7 +1,7 @@
-// Cores with the DSP extension or Helium have their own accumulations, and Helium
-// also the other functions.
+// Cores with the DSP extension or Helium have their own loops; only Helium has its own
+// finish16_narrow().
 
-#include "kernels/portable/dot16.h"
+#include "kernels/portable/dot16_rows.h"
 
 #include "kernels/isa.h"
 
@@ -40,11 +40,7 @@ int32_t sum_of(const int16_t* x, const int8_t* w, int32_t n) {
 }  // namespace
 
 void accumulate16(const Rows16& rows, int64_t (&total)[4]) {
-  for_each_piece16(rows, [&](const int16_t* x, const int8_t* w, int32_t n) {
-    int32_t sums[4] = {};
-    add_four(x, w, rows.filter, n, sums);
-    for (int32_t k = 0; k < 4; ++k) total[k] += sums[k];
-  });
+  accumulate_four16(rows, total, add_four);
 }
 
 void accumulate16(const Rows16& rows, int64_t (&total)[1]) {
@@ -54,20 +50,10 @@ void accumulate16(const Rows16& rows, int64_t (&total)[1]) {
 
 void multiply16_narrow(Rows16 rows, const Requant16& requant, int32_t channel, int32_t blocks,
                        int16_t* y) {
-  for (; blocks > 0; --blocks) {
-    int32_t sums[4] = {};
-    const int16_t* x = rows.x;
-    const int8_t* w = rows.w;
-    for (int32_t row = rows.rows; row > 0; --row) {
-      add_four(x, w, rows.filter, rows.length, sums);
-      x += rows.x_row;
-      w += rows.w_row;
-    }
-    finish16_narrow(requant, sums, channel, y);
-    rows.w += 4 * rows.filter;
-    channel += 4;
-    y += 4;
-  }
+  multiply_blocks16(rows, channel, blocks, y, add_four,
+                    [&](const int32_t(&sums)[4], int32_t o, int16_t* out) {
+                      finish16_narrow(requant, sums, o, out);
+                    });
 }
 #endif
 

@@ -33,20 +33,6 @@ void finish16_narrow(const Requant16& requant, const int32_t* sum, int32_t chann
 
 /// A sum of this many terms is below 2^31: 256 * 2^15 * 2^7 = 2^30.
 inline constexpr int32_t kTerms16Max = 256;
-/// Calls piece(x, w, n) for pieces of a row of at most kTerms16Max terms.
-template <class Piece>
-inline void for_each_piece16(const Rows16& rows, Piece piece) {
-  for (int32_t row = 0; row < rows.rows; ++row) {
-    const int16_t* x = rows.x + row * rows.x_row;
-    const int8_t* w = rows.w + row * rows.w_row;
-    for (int32_t left = rows.length; left > 0; left -= kTerms16Max) {
-      piece(x, w, left < kTerms16Max ? left : kTerms16Max);
-      x += kTerms16Max;
-      w += kTerms16Max;
-    }
-  }
-}
-
 /// The window of neighboring channels of a depthwise convolution.
 struct DepthwiseRows16 {
   const int16_t* x;  // the first channel of the first tap

@@ -1,5 +1,6 @@
 #pragma once
-// The multiply-accumulate loops of recurrent layers with weights of 4 bits (abi/int4.h).
+// The multiply-accumulate loops of recurrent layers and of weights in groups, with weights of 4
+// bits (abi/int4.h).
 //
 // A byte 16 * b + a + 8 has the weights of two rows. The sum of x * (16 * b + a + 8) minus the sum
 // of x * (a + 8) is 16 times the sum of x * b, so that the weights of b need no extraction. The sum

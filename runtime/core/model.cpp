@@ -36,8 +36,8 @@ Status idle_model(const thimble_model* model, Model*& impl) {
   return impl->magic == kModelMagic ? Status::kOk : Status::kBusy;
 }
 
-/// Writes Model::magic in a separate store before or after the calls of kernels: an interrupt
-/// handler that calls this model must see it.
+/// Writes Model::magic by a volatile store, which is not removed or moved: an interrupt handler
+/// that calls this model reads it.
 void set_magic(Model& model, uintptr_t magic) {
   *static_cast<volatile uintptr_t*>(&model.magic) = magic;
 }

@@ -30,8 +30,8 @@ std::vector<std::string> quantization_notes(const Context& context) {
   }
   if (context.grouped_weights > 0) {
     notes.push_back(fmt::format(
-        "weights with one scale per group (tensors: {}) are quantized again, to 8 bits with one "
-        "scale per output channel",
+        "weights with one scale per group (tensors: {}) are quantized again, by default to 8 bits "
+        "with one scale per output channel",
         context.grouped_weights));
   }
   return notes;

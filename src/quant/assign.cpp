@@ -204,8 +204,9 @@ bool Classes::may_have_own_scale(const Op& op, const OpPlan& op_plan) const {
   return plan_.own_curves && curve && op_plan.role == Role::kTable && !is_wide(op_plan.result);
 }
 
-/// Fixes the parameters of curves whose range needs them. The fixed scale has exact bounds and is
-/// equal for all curves, so a slightly finer one has no advantage.
+/// Sets the fixed parameters of each sigmoid or tanh, unless the scale of its own range is below
+/// kFiner of the fixed one. The fixed scale has exact bounds and is equal for all of them, so a
+/// slightly finer one has no advantage.
 void Classes::fix_curves(Observer observer) {
   constexpr double kFiner = 0.75;
   for (const auto& [result, fixed] : curves_) {

@@ -29,7 +29,7 @@ std::string_view obstacle(const Graph& graph, const Op& op, const OpPlan& op_pla
   if (graph.value(op.inputs[1]).constant == nullptr)
     return "int8 weights: the weights are not constant";
   if (op.kind == OpKind::conv2d && op.get(ir::attr::groups) != 1) {
-    return "int8 weights: a convolution with groups has no kernel with 4 bits";
+    return "int8 weights: a grouped or depthwise convolution has no kernel with 4 bits";
   }
   if (op_plan.wide) return "int8 weights: int16 activations have no kernel with 4 bits";
   const auto pinned = plan.pins.constants.find(op.inputs[1]);

@@ -1,5 +1,5 @@
 #pragma once
-// Scores of integer graphs on samples that were held back, and the rule that accepts a step.
+// Scores of integer graphs on given samples, and the rule that accepts a step.
 
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace thimble::quant {
 
-/// How close an integer graph is to the float graph on the samples that were held back.
+/// How close an integer graph is to the float graph on given samples.
 struct Score {
   std::vector<double> db;     // SQNR by output; 0 for a constant one
   std::vector<double> noise;  // by sample: relative to the signal, summed over the outputs

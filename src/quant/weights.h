@@ -23,7 +23,7 @@ struct CodeRange {
 [[nodiscard]] CodeRange code_range(int bits);
 
 struct IntegerWeights {
-  ir::TensorPtr w;  // i8 in [-127, 127]; in [-8, 7] with 4 bits
+  ir::TensorPtr w;  // i8 in [-127, 127]; with 4 bits in [-8, 7], or these times a factor
   int bits = 8;     // 8, or 4
   /// Factors of each output channel (group_weights.h); empty: none. w contains the products.
   std::vector<std::vector<uint8_t>> factors{};

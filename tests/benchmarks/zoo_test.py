@@ -16,6 +16,8 @@ import float_table  # noqa: E402
 import table  # noqa: E402
 from networks import NETWORKS  # noqa: E402
 
+SQNR = table.COLUMNS.index("SQNR dB")
+
 
 def expect(found, expected, what):
     if found != expected:

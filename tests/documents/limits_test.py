@@ -80,6 +80,7 @@ ROWS = (
     ("docs/quantization.md", "and # dB in the native dialect", (("src/driver/quantize_model.cpp", "kNativeToleranceDb = #", 1),)),
     ("docs/quantization.md", "would cost more than # multiply-accumulates",
      (("src/quant/per_tensor.cpp", "kTrialWork = #", 1),)),
+    ("docs/quantization.md", "if that is below # times the fixed one", (("src/quant/assign.cpp", "kFiner = #", 1),)),
     ("docs/quantization.md", "the mean by # dB or more", (("src/quant/tune.h", "kMinGainDb = #", 1),)),
     ("docs/quantization.md", "when # GMAC are used", (("src/quant/tune.cpp", "kTrialMacs = #", 1000 * MILLION),)),
     ("docs/quantization.md", "quantized values in # % of all elements", (("tests/unit/pt2e_test.cpp", "wide ? 0.999 : #", PERCENT),)),

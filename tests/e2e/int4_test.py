@@ -113,7 +113,7 @@ def check_groups(program, repo, scratch):
     """Targets that refuse, texts that are refused, and weights that torchao rounded in groups."""
     model = repo / "models/dscnn_kws"
     out = scratch / "refused.pte"
-    refused(program, model, 2, "int4 or int4:group=32 expected", out, "--weights", "int4:group=64")
+    refused(program, model, 2, "found int4:group=64, expected int8, int4, int4:group=32 or auto:flash=SIZE", out, "--weights", "int4:group=64")
     refused(program, model, 1, "ExecuTorch has no kernels", out, "--weights", "int4:group=32", "--compat", "executorch")
     refused(program, model, 1, "no weights of 4 bits", out, "--weights", "int4:group=32", target="corstone-300")
     data = repo / "tests/data/pt2"

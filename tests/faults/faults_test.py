@@ -172,7 +172,7 @@ def main():
     parser.add_argument("library", type=pathlib.Path)
     parser.add_argument("repo", type=pathlib.Path)
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--command", help="only this command, with --all")
+    parser.add_argument("--command", help="only this command, with --all", choices=list(commands(pathlib.Path())))
     parser.add_argument("--step", type=int, default=1, help="every N-th allocation, with --all")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

@@ -144,9 +144,10 @@ bool replay(const Target& target, const fs::path& source, int count, uint64_t se
     counts.outer += target.outer == nullptr || target.outer(changed) ? 1 : 0;
     run_once(target, changed, counts.accepted, counts.failures);
   }
+  const std::string passed = target.outer == nullptr ? "-" : std::to_string(counts.outer);
   std::printf(
-      "%-18s %3d inputs, %3d accepted; %6d mutations, %6d pass the first checks, %6d accepted\n",
-      target.name.c_str(), counts.inputs, counts.accepted_inputs, count, counts.outer,
+      "%-18s %3d inputs, %3d accepted; %6d mutations, %6s pass the first checks, %6d accepted\n",
+      target.name.c_str(), counts.inputs, counts.accepted_inputs, count, passed.c_str(),
       counts.accepted);
   if (counts.accepted_inputs == 0) {
     std::printf("%s: no input in %s is accepted\n", target.name.c_str(), source.string().c_str());

@@ -67,7 +67,19 @@ class Golden(unittest.TestCase):
         self.assertTrue((DATA / f"layout{LAYOUT}/list.json").exists(),
                         f"no golden files of kernel layout version {LAYOUT}: python3 tests/golden/make.py build/thimble .")
 
-    def test_another_layout_is_refused_with_both_versions(self):
+    def test_a_file_with_another_layout_version_is_refused(self):
+        folder = DATA / f"layout{LAYOUT}"
+        data = bytearray((folder / "sine.pte").read_bytes())
+        at = data.index(b"THMB") + 6
+        data[at:at + 2] = (LAYOUT + 1).to_bytes(2, "little")
+        with tempfile.TemporaryDirectory() as name:
+            path = pathlib.Path(name) / "other.pte"
+            path.write_bytes(data)
+            for on in ("host", "eval", "qemu"):
+                self.check_refused(path, folder / "hello_sin_4.npy",
+                                   f"kernel layout version {LAYOUT + 1}, this release runs version {LAYOUT}", on)
+
+    def test_files_of_other_layouts_are_refused_with_both_versions(self):
         for folder, row in self.rows():
             version = layout_of(folder / row["file"])
             if version not in (0, LAYOUT):

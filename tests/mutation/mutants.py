@@ -76,10 +76,16 @@ def main():
             record[name] = entry = runner.record(name)
             log(f'{name}: {len(entry["reached"])} mutants, {entry["seconds"]} s {entry["failure"] or ""}')
             record_file.write_text(json.dumps(record))
+        failing = [name for name, entry in record.items() if entry['failure']]
+        if failing:
+            sys.exit(f'these tests fail without a mutant: {", ".join(failing)}')
     if 'run' in steps:
         run.run_all(runner, mutants, record, results_file, arguments.jobs, log)
     if 'report' in steps:
         report.write(tree.HERE, chosen, record, run.load(results_file), scope)
+        missed = report.missed_goal(tree.HERE)
+        if missed:
+            sys.exit(missed)
 
 
 if __name__ == '__main__':

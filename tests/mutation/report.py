@@ -43,8 +43,26 @@ def write(folder, chosen, record, results, scope):
     readme.write_text(with_tables(readme.read_text(), tables(folder)))
 
 
+KILLED_MIN = 0.95  # of the mutants that are not equivalent
+
+
 def share(killed, count):
     return f'{100 * killed / count:.1f} %' if count else ''
+
+
+def missed_goal(folder):
+    """Returns why the goal is not reached: a mutant was not run, or too few are killed; else an empty text."""
+    mutants = json.loads((folder / 'results.json').read_text())['mutants']
+    known = json.loads((folder / 'equivalent.json').read_text())
+    equivalent = {(row['file'], row['line'], row['change']) for row in known}
+    waiting = sum(m['outcome'] == 'not run' for m in mutants)
+    if waiting:
+        return f'{waiting} mutants were not run'
+    killed = sum(m['outcome'] == 'killed' for m in mutants)
+    decided = killed + sum(m['outcome'] != 'killed' and key(m) not in equivalent for m in mutants)
+    if killed < KILLED_MIN * decided:
+        return f'{killed} of {decided} mutants are killed, {100 * KILLED_MIN:.0f} % expected'
+    return ''
 
 
 def tables(folder):
@@ -54,7 +72,7 @@ def tables(folder):
     reasons = {(row['file'], row['line'], row['change']): row['reason'] for row in known}
     mutants = data['mutants']
     # A test that kills a mutant proves that it is not equivalent.
-    equivalent = [m for m in mutants if key(m) in reasons and m['outcome'] != 'killed']
+    equivalent = [m for m in mutants if key(m) in reasons and m['outcome'] not in ('killed', 'not run')]
     open_ones = [m for m in mutants if m['outcome'] not in ('killed', 'not run') and m not in equivalent]
     lines = [f'Seed {data["seed"]}, {len(mutants)} mutants, {data["tests"]} tests, '
              f'{data["seconds"]:,} s of tests; commit {data["commit"]}.', '',

@@ -1,6 +1,6 @@
 // Exhaustive checks of small pieces on which everything else relies: the arithmetic of
 // requantization for all 32-bit values, the verification of a file with every value of every byte,
-// and the placement of all small sets of buffers. `make proof` checks everything, under sanitizers;
+// and the placement of all small sets of buffers. `make proof` checks everything;
 // without THIMBLE_PROOF=full, a sample of a second.
 
 #include <gtest/gtest.h>

@@ -35,9 +35,12 @@ ir::Graph conv(const Sizes& sizes, uint64_t seed) {
                                           {1, sizes.groups * sizes.in, sizes.image, sizes.image},
                                           {},
                                           ir::per_tensor(0.1, -3)});
-  const ValueId w =
-      constant("w", test::random_tensor(random, ir::DType::kI8,
-                                        {channels, sizes.in, sizes.kernel, sizes.kernel}));
+  const ir::Quant weight_scales = {std::vector<double>(static_cast<size_t>(channels), 0.01),
+                                   std::vector<int32_t>(static_cast<size_t>(channels), 0), 0};
+  const ir::Shape w_shape = {channels, sizes.in, sizes.kernel, sizes.kernel};
+  const ValueId w = graph.add_constant(
+      "w", std::make_shared<const ir::Tensor>(test::random_tensor(random, ir::DType::kI8, w_shape)),
+      weight_scales);
   std::vector<int32_t> bias(static_cast<size_t>(channels));
   for (size_t i = 0; i < bias.size(); ++i) bias[i] = static_cast<int32_t>(37 * i) - 500;
   const ValueId b = sizes.has_bias ? constant("b", ir::make_i32({channels}, bias)) : ir::kNoValue;
@@ -68,6 +71,8 @@ ir::Graph regularized(const Sizes& sizes, Isa isa, uint64_t seed = 1) {
   EXPECT_TRUE(ir::verify(*after).ok());
   EXPECT_EQ(test::largest_difference(before, *after, seed), 0) << ir::print(*after);
   EXPECT_EQ(before.type(before.outputs()[0]), after->type(after->outputs()[0]));
+  const auto parsed = ir::parse(ir::print(*after), "x.ir");
+  EXPECT_TRUE(parsed.ok()) << (parsed.ok() ? "" : parsed.error().message);
   return std::move(*after);
 }
 

@@ -165,9 +165,22 @@ class GroupRewriter {
       part.bytes.resize(static_cast<size_t>(count * row));
       result.push_back(to_.add_constant(fmt::format("{}{}", value.name, suffix),
                                         std::make_shared<const ir::Tensor>(std::move(part)),
-                                        value.type.quant));
+                                        scales(value.type.quant, first, count)));
     }
     return result;
+  }
+
+  /// The scales of output channels `first` to `first + count`; channels of zeros have the last one.
+  static std::optional<ir::Quant> scales(const std::optional<ir::Quant>& all, int64_t first,
+                                         int64_t count) {
+    if (!all || all->axis != 0) return all;
+    ir::Quant part{{}, {}, all->axis};
+    for (int64_t i = first; i < first + count; ++i) {
+      const auto from = static_cast<size_t>(std::min(i, std::ssize(all->scale) - 1));
+      part.scale.push_back(all->scale[from]);
+      part.zero_point.push_back(all->zero_point[from]);
+    }
+    return part;
   }
 
   Result<ValueId> convolution(ValueId x, int64_t groups, std::vector<ValueId> operands,

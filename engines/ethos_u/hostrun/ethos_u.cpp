@@ -21,8 +21,9 @@ namespace pte = formats::pte;
 namespace sim = ethos_u::sim;
 
 /// Bound of the memory for the simulation of a file's streams, workspace and fast scratch: a
-/// constant, and a multiple of the file's payloads. A small file cannot request much memory.
-constexpr size_t kSimulationBytesMax = size_t{14} << 20, kSimulationBytesPerByte = 60;
+/// constant, and a multiple of the file's payloads. Both are below those of docs/faults.md, because
+/// reading the file needs memory too.
+constexpr size_t kSimulationBytesBase = size_t{14} << 20, kSimulationBytesPerByte = 60;
 /// Used if the file has no size: the largest fast scratch of Arm's memory modes.
 constexpr size_t kFastBytesDefault = size_t{512} << 10;
 
@@ -44,7 +45,7 @@ size_t simulation_bytes_max(const pte::Program& program) {
   size_t payload_bytes = 0;
   for (const auto& blob : program.delegate_blobs) payload_bytes += blob.bytes.size();
   for (const auto& data : program.named_data) payload_bytes += data.bytes.size();
-  return kSimulationBytesMax + kSimulationBytesPerByte * payload_bytes;
+  return kSimulationBytesBase + kSimulationBytesPerByte * payload_bytes;
 }
 
 /// Workspace in bytes for one stream; 0 if it cannot be read.

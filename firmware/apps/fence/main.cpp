@@ -221,6 +221,8 @@ void read_original(const Fence&) {
 
 volatile uint32_t depth_wanted = 1000000;
 
+// Recurses until the stack is full.
+// NOLINTNEXTLINE(misc-no-recursion)
 [[gnu::noinline]] uint32_t sink(uint32_t depth) {
   volatile uint32_t local[16];
   local[depth % 16] = depth;
