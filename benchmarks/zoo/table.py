@@ -111,6 +111,13 @@ def rows_of_readme() -> dict[str, list[str]]:
     return rows
 
 
+def kept_cells(row: list[str] | None, earlier: list[str] | None) -> list[str] | None:
+    """The row, with the earlier cells of what was not measured again."""
+    if row is None or earlier is None:
+        return row or earlier
+    return [cell or before for cell, before in zip(row, earlier)]
+
+
 def head(rows: list[list[str] | None]) -> str:
     """Counts what was run, for each column."""
     run = [row for row in rows if row and not row[1].startswith("not exported")]
@@ -165,7 +172,7 @@ def reasons(folder: Path) -> list[str]:
 def explained_row(name: str, row: dict) -> list[str] | None:
     """The cells of a network in the table of low SQNR; None if its SQNR is not low."""
     value, warning = row.get("sqnr"), row.get("warning")
-    if value is None or not math.isfinite(value) or value >= LOW_DB:
+    if value is None or not math.isfinite(value) or round(value, 1) >= LOW_DB:  # as printed
         return None
     cells = [name, db(value), db(row["variation"]), db(value - row["variation"])]
     if not warning:
@@ -201,7 +208,7 @@ def replaced(text: str, begin: str, end: str, lines: list[str]) -> str:
 
 def table(folder: Path, bless: bool) -> None:
     earlier = rows_of_readme()
-    rows = [row_of(network, folder) or earlier.get(network.key) for network in NETWORKS]
+    rows = [kept_cells(row_of(network, folder), earlier.get(network.key)) for network in NETWORKS]
     results = [head(rows), "", "| " + " | ".join(COLUMNS) + " |",
                "|" + "|".join("---" if column in LEFT else "--:" for column in COLUMNS) + "|"]
     results += ["| " + " | ".join(row) + " |" for row in rows if row is not None]
@@ -210,4 +217,6 @@ def table(folder: Path, bless: bool) -> None:
         return
     text = replaced(README.read_text(), "table", "end", results)
     text = replaced(text, "explained", "end of explained", explained(folder))
-    README.write_text(replaced(text, "reasons", "end of reasons", reasons(folder)))
+    if any(read(folder, network, "share") for network in NETWORKS):
+        text = replaced(text, "reasons", "end of reasons", reasons(folder))
+    README.write_text(text)

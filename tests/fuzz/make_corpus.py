@@ -111,6 +111,20 @@ def add_json():
                 write("json", name.split("/")[-1], archive.read(name))
 
 
+def add_types(work):
+    """Files with other types of weights and activations, for each kind of kernels."""
+    for name, options in (("int4", ["--weights", "int4"]), ("int16", ["--activations", "int16"]), ("float", ["--float"])):
+        for target in ("cortex-m0plus", "cortex-m4", "cortex-m55"):
+            if name == "float" and target == "cortex-m0plus":
+                continue  # no FPU
+            model = SIN if name == "float" else DIGITS
+            pte = work / f"{model.name}_{name}_{target}.pte"
+            calibrate = [] if name == "float" else ["--calibrate", model / "calibrate.npz"]
+            subprocess.run([THIMBLE, "compile", model / f"{model.name}.pt2", "--target", target, *calibrate, *options, "-o", pte],
+                           check=True, stdout=subprocess.DEVNULL)
+            add("pte", pte.name, pte)
+
+
 def main():
     for old in CORPUS.glob("*/*"):
         if not old.name.startswith(("found_", "written_")):
@@ -120,6 +134,7 @@ def main():
     add_json()
     with tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)
+        add_types(work)
         for model, folder in (("hello_sin", SIN), ("digits_cnn", DIGITS)):
             for target in TARGETS:
                 stages = work / f"{model}_{target}"

@@ -29,6 +29,12 @@ MODELS = (("sine", "hello_sin", "cortex-m4", [], 4),
           ("convolutions_ethos_u85", "digits_cnn", "ethos-u85-256", [], 2),
           ("convolutions_axon", "digits_cnn", "nrf54lm20b", [], 2),
           ("convolutions_neutron", "digits_cnn", "imxrt700cm", [], 2),
+          ("convolutions_int4_dsp", "digits_cnn", "cortex-m4", ["--weights", "int4"], 2),
+          ("convolutions_int4_mve", "digits_cnn", "cortex-m55", ["--weights", "int4"], 2),
+          ("convolutions_int4_thumb1", "digits_cnn", "cortex-m0plus", ["--weights", "int4"], 2),
+          ("convolutions_int16", "digits_cnn", "cortex-m55", ["--activations", "int16"], 2),
+          ("sine_float", "hello_sin", "cortex-m4", ["--float"], 4),
+          ("gru_int4_groups", "gru_classifier", "cortex-m55", ["--weights", "int4:group=32"], 2),
           ("lstm", "lstm_classifier", "cortex-m33", [], 2),
           ("states", "streaming_conv_buffer", "cortex-m4", [], 8))
 # Networks in one arena, in the order of their initialization.
@@ -68,8 +74,8 @@ def main():
     rows = []
     for name, network, target, options, samples in MODELS:
         model = SOURCE / "models" / network
-        thimble("compile", model / f"{network}.pt2", "--target", target, "--calibrate", model / "calibrate.npz", "-o",
-                folder / f"{name}.pte", *options)
+        calibrate = [] if "--float" in options else ["--calibrate", model / "calibrate.npz"]
+        thimble("compile", model / f"{network}.pt2", "--target", target, *calibrate, "-o", folder / f"{name}.pte", *options)
         data = write_input(folder, network, samples)
         words = ["--steps"] if name == "states" else []
         done = json.loads(thimble("run", folder / f"{name}.pte", "--input", folder / data, *words, "--json"))
