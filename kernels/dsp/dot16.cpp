@@ -77,12 +77,14 @@ void accumulate16(const Rows16& rows, int64_t (&total)[1]) {
 
 void multiply16_narrow(Rows16 rows, const Requant16& requant, int32_t channel, int32_t blocks,
                        int16_t* y) {
-  multiply_blocks16(
-      rows, channel, blocks, y, add_four, [&](const int32_t(&sums)[4], int32_t o, int16_t* out) {
-        for (int32_t k = 0; k < 4; ++k) {
-          out[k] = requant.finish_narrow(sums[k] + requant.narrow_start(o + k), o + k);
-        }
-      });
+  multiply_blocks16(rows, channel, blocks, y, add_four,
+                    [&](const int32_t(&sums)[4], int32_t o, int16_t* out) {
+                      finish_four16(requant, sums, o, out);
+                    });
+}
+
+void finish16_narrow(const Requant16& requant, const int32_t* sum, int32_t channel, int16_t* y) {
+  finish_four16(requant, sum, channel, y);
 }
 
 /// Two channels at a time: one load of x for both.

@@ -1,5 +1,4 @@
-// Cores with the DSP extension or Helium have their own loops; only Helium has its own
-// finish16_narrow().
+// Cores with the DSP extension or Helium have their own functions.
 
 #include "kernels/portable/dot16_rows.h"
 
@@ -55,18 +54,11 @@ void multiply16_narrow(Rows16 rows, const Requant16& requant, int32_t channel, i
                       finish16_narrow(requant, sums, o, out);
                     });
 }
-#endif
 
-#if !THIMBLE_HAS_MVE
 void finish16_narrow(const Requant16& requant, const int32_t* sum, int32_t channel, int16_t* y) {
-  for (int32_t k = 0; k < 4; ++k) {
-    y[k] = requant.finish_narrow(sum[k] + requant.narrow_start(channel + k), channel + k);
-  }
+  finish_four16(requant, sum, channel, y);
 }
 
-#endif
-
-#if !THIMBLE_HAS_DSP
 void multiply_depthwise16(const DepthwiseRows16& rows, int32_t channels,
                           int32_t (&sum)[kDepthwise16Channels]) {
   for (int32_t c = 0; c < channels; ++c) {

@@ -31,6 +31,14 @@ inline void accumulate_four16(const Rows16& rows, int64_t (&total)[4], AddFour a
   });
 }
 
+/// finish16_narrow() without vectors.
+inline void finish_four16(const Requant16& requant, const int32_t* sum, int32_t channel,
+                          int16_t* y) {
+  for (int32_t k = 0; k < 4; ++k) {
+    y[k] = requant.finish_narrow(sum[k] + requant.narrow_start(channel + k), channel + k);
+  }
+}
+
 /// multiply16_narrow(); finish(sums, channel, y) requantizes the sums of four channels.
 template <class AddFour, class Finish>
 inline void multiply_blocks16(Rows16 rows, int32_t channel, int32_t blocks, int16_t* y,
