@@ -80,7 +80,13 @@ def sides(folder, cached):
     prefix = []
     user = 65534 if os.getuid() == 0 and shutil.which("setpriv") and not cached else None
     if user is not None:
-        prefix += ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+        as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+        folder.mkdir(parents=True, exist_ok=True)
+        # A folder of root may be closed for other users; then the user number is the same.
+        if subprocess.run([*as_user, "test", "-x", folder]).returncode == 0:
+            prefix += as_user
+        else:
+            user = None
     if shutil.which("faketime"):
         prefix += ["faketime", "-f", "+3d"]
     second = Side(folder / "second_build", "a/longer/path/of_thimble", "027", prefix, cached, USER="second", LOGNAME="second",

@@ -113,7 +113,7 @@ static unsigned char memory[{name}_MEMORY_BYTES] __attribute__((aligned(16)));
 const char* text;
 int main(void) {{
   text = thimble_status_text(thimble_init(&model, {name}_pte, {name}_PTE_BYTES, {name}_kernels(), memory, sizeof memory));
-  return thimble_run(&model);
+  return thimble_run(&model) + (thimble_version() == 0);
 }}
 """)
         image = self.path / "linked.elf"
