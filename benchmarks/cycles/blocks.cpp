@@ -27,6 +27,13 @@ int64_t repeated(const cycles::CoreTiming& timing, const std::vector<cycles::Ins
   return timing.cycles(before, block);
 }
 
+/// Returns true if QEMU began or ended the block at the end of a page of 1 KiB, which depends on
+/// where the linker placed the code: a loop is then two blocks.
+bool is_cut(const std::vector<cycles::Insn>& block) {
+  constexpr uint32_t kPageBytes = 1024;
+  return block.front().address % kPageBytes == 0 || block.back().end() % kPageBytes == 0;
+}
+
 void print_code(const std::vector<cycles::Insn>& block) {
   for (const cycles::Insn& insn : block) {
     const auto halfword = [](uint32_t half) { std::printf("%02x%02x", half & 255, half >> 8); };
@@ -74,7 +81,7 @@ int main(int argc, char** argv) {
     sums[edge.to] += edge.count * cycles::edge_cycles(*timing, *counted, edge);
   }
   for (size_t i = 1; i < counted->blocks.size(); ++i) {
-    if (times[i] == 0) continue;
+    if (times[i] == 0 || is_cut(counted->blocks[i])) continue;
     std::printf("%zu %lld %lld %lld ", i, static_cast<long long>(times[i]),
                 static_cast<long long>(sums[i]),
                 static_cast<long long>(repeated(*timing, counted->blocks[i])));
