@@ -54,10 +54,11 @@ if(THIMBLE_TESTS AND NOT WIN32)
             neutron_formats neutron_delegate)
       target_compile_options(thimble_${library} PRIVATE ${covered})
     endforeach()
-    # The parser of parts, without the compilers in the same library.
+    # The parser of parts, without the compilers in the same library. It replaces the options of src/engine/CMakeLists.txt, so it
+    # repeats -fexceptions.
     foreach(source part part_table settings toml_value)
       set_source_files_properties(${CMAKE_SOURCE_DIR}/src/engine/${source}.cpp TARGET_DIRECTORY thimble_engines PROPERTIES
-                                  SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "${covered}")
+                                  SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "${covered};-fexceptions")
     endforeach()
     target_link_options(fuzz_targets PUBLIC -fprofile-instr-generate)
     add_executable(thimble_fuzz ${CMAKE_CURRENT_LIST_DIR}/libfuzzer_main.cpp)
