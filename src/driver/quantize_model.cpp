@@ -23,10 +23,10 @@ void apply_preferences(const engine::Part& part, quant::QuantSpec* spec) {
   for (const engine::PartNpu& use : part.engines) {
     const engine::QuantPreferences* preferences = use.engine->preferences;
     if (preferences == nullptr) continue;
-    spec->own_curves = false;  // its sigmoid and tanh have fixed scales
     if (preferences->linear_per_tensor) spec->linear_weights = quant::LinearWeights::kPerTensor;
     if (preferences->narrow_softmax) spec->wide_softmax = false;
     if (preferences->symmetric_products) spec->symmetric_products = true;
+    if (preferences->fixed_curves) spec->own_curves = false;
     // Operators are offered to the first engine first, so its names take precedence.
     if (spec->tables.empty()) {
       spec->tables.assign(preferences->tables.begin(), preferences->tables.end());

@@ -178,7 +178,8 @@ std::optional<ir::Graph> transposed_hw_if_cheaper(const ir::Graph& subgraph,
   return other;
 }
 
-constexpr QuantPreferences kPreferences{.linear_per_tensor = true, .narrow_softmax = true};
+constexpr QuantPreferences kPreferences{
+    .linear_per_tensor = true, .narrow_softmax = true, .fixed_curves = true};
 
 }  // namespace
 
