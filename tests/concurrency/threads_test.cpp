@@ -7,7 +7,6 @@
 #include <atomic>
 #include <csetjmp>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -16,7 +15,6 @@
 
 #include <fmt/format.h>
 
-#include "abi/kernel_layout.h"
 #include "abi/status.h"
 #include "base/aligned_bytes.h"
 #include "engines/ethos_u/delegate/include/thimble_ethos_u.h"
@@ -25,7 +23,7 @@
 #include "formats/pte/read.h"
 #include "hostrun/host.h"
 #include "kernels/kernels.h"
-#include "tests/folders.h"
+#include "tests/golden_files.h"
 #include "thimble.h"
 #include "thimble_trace.h"
 
@@ -65,17 +63,6 @@ const char* const kFiles[] = {"sine",
 
 thimble_status code(Status status) {
   return static_cast<thimble_status>(status);
-}
-
-Bytes golden(const std::string& name) {
-  const auto path = test::source_folder() / "tests/data/golden" /
-                    fmt::format("layout{}", abi::kKernelLayoutVersion) / (name + ".pte");
-  std::ifstream file(path, std::ios::binary);
-  EXPECT_TRUE(file) << path;
-  const std::vector<char> text((std::istreambuf_iterator<char>(file)), {});
-  Bytes bytes(text.size());
-  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
 }
 
 /// Number of calls of a test: THIMBLE_SOAK_CALLS, or a sample.
@@ -125,7 +112,7 @@ TEST(Threads, ModelsWithMemoryOfTheirOwnRunInAnyThreads) {
   for (const char* const name :
        {"sine", "convolutions_mve", "convolutions_thumb1", "lstm", "states"}) {
     SCOPED_TRACE(name);
-    const AlignedBytes file(golden(name));
+    const AlignedBytes file(test::golden_file(name));
     Loaded alone(file);
     const std::vector<uint64_t> expected = series(alone, kSteps);
     EXPECT_EQ(std::count(expected.begin(), expected.end(), 0U), 0);
@@ -140,7 +127,7 @@ TEST(Threads, ModelsWithMemoryOfTheirOwnRunInAnyThreads) {
 TEST(Threads, HostModelsRunInAnyThreads) {
   for (const char* const name : kFiles) {
     SCOPED_TRACE(name);
-    const Bytes file = golden(name);
+    const Bytes file = test::golden_file(name);
     const auto run = [&] {
       std::vector<Bytes> outputs;
       auto model = hostrun::HostModel::load(file, name);
@@ -179,7 +166,7 @@ TEST(Threads, OneArenaIsUsedByOneThreadAtATime) {
   std::vector<std::unique_ptr<Loaded>> loaded;
   size_t bytes = 0;
   for (const char* const name : names) {
-    files.emplace_back(golden(name));
+    files.emplace_back(test::golden_file(name));
     loaded.push_back(std::make_unique<Loaded>(files.back()));
     expected.push_back(series(*loaded.back(), kSteps));
     bytes = std::max(bytes, loaded.back()->memory->size());
@@ -201,7 +188,7 @@ TEST(Threads, OneArenaIsUsedByOneThreadAtATime) {
 }
 
 TEST(Threads, TwoModelsOfOneNpuAreSeparatedByTheLock) {
-  const Bytes bytes = golden("convolutions_ethos_u55");
+  const Bytes bytes = test::golden_file("convolutions_ethos_u55");
   const AlignedBytes file(bytes);
   const auto program = formats::pte::read(bytes, "npu");
   ASSERT_TRUE(program.ok());
@@ -248,7 +235,7 @@ void call_from_hook(void* user, uint32_t, const char*, int after) {
 TEST(Reentrancy, CallsOfARunningModelAreRefused) {
   for (const char* const name : {"states", "sine_stock"}) {
     SCOPED_TRACE(name);
-    const AlignedBytes file(golden(name));
+    const AlignedBytes file(test::golden_file(name));
     Loaded alone(file), model(file);
     const std::vector<uint64_t> expected = series(alone, 4);
     Calls calls = {&model.model, {}, model.needs.saved_bytes};
@@ -269,7 +256,8 @@ void run_other(void* user, uint32_t, const char*, int after) {
 }
 
 TEST(Reentrancy, AnotherModelRunsDuringARun) {
-  const AlignedBytes file(golden("states")), other_file(golden("convolutions_mve"));
+  const AlignedBytes file(test::golden_file("states")),
+      other_file(test::golden_file("convolutions_mve"));
   Loaded alone(file), model(file), other(other_file);
   const std::vector<uint64_t> expected = series(alone, 4);
   ASSERT_EQ(thimble_set_trace(&model.model, run_other, &other), 0);
@@ -283,7 +271,7 @@ void leave_run(void*, uint32_t instruction, const char*, int) {
 
 /// A run that a fault handler leaves does not return: the model stays busy until it is reset.
 TEST(Reentrancy, ResetEndsARunThatDidNotReturn) {
-  const AlignedBytes file(golden("states"));
+  const AlignedBytes file(test::golden_file("states"));
   Loaded alone(file), model(file);
   const std::vector<uint64_t> expected = series(alone, 4);
   ASSERT_EQ(thimble_set_trace(&model.model, leave_run, nullptr), 0);
@@ -303,7 +291,7 @@ TEST(Soak, RandomCallsInOneArenaHaveTheResultsOfSingleRuns) {
   std::vector<std::unique_ptr<Loaded>> loaded;
   size_t bytes = 0;
   for (const char* const name : names) {
-    files.emplace_back(golden(name));
+    files.emplace_back(test::golden_file(name));
     loaded.push_back(std::make_unique<Loaded>(files.back()));
     bytes = std::max(bytes, loaded.back()->memory->size());
   }

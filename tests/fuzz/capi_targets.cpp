@@ -2,13 +2,12 @@
 // the shape says, because no library can check that; everything else may be wrong.
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <limits>
 
 #include "src/capi/thimble_c.h"
 #include "tests/folders.h"
 #include "tests/fuzz/exact_memory.h"
+#include "tests/fuzz/read_file.h"
 #include "tests/fuzz/targets.h"
 
 namespace thimble::fuzz {
@@ -38,19 +37,13 @@ class Choices {
   size_t at_ = 0;
 };
 
-Bytes read_file(const std::string& name) {
-  std::ifstream file(test::source_folder() / name, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const ByteView bytes = as_byte_view(text);
-  return {bytes.begin(), bytes.end()};
-}
-
 const Bytes& program_bytes() {
-  static const Bytes bytes = read_file("tests/fuzz/corpus/pte/hello_sin_cortex-m4.pte");
+  static const Bytes bytes =
+      read_file(test::source_folder() / "tests/fuzz/corpus/pte/hello_sin_cortex-m4.pte");
   return bytes;
 }
 const Bytes& model_bytes() {
-  static const Bytes bytes = read_file("models/hello_sin/hello_sin.pt2");
+  static const Bytes bytes = read_file(test::source_folder() / "models/hello_sin/hello_sin.pt2");
   return bytes;
 }
 

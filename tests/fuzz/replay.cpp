@@ -26,6 +26,7 @@
 
 #include "tests/fuzz/heap_peak.h"
 #include "tests/fuzz/mutate.h"
+#include "tests/fuzz/read_file.h"
 #include "tests/fuzz/targets.h"
 
 namespace thimble::fuzz {
@@ -64,13 +65,6 @@ void catch_signals() {
   for (const int each : {SIGSEGV, SIGABRT, SIGALRM, SIGPROF, SIGFPE, SIGILL, SIGBUS}) {
     sigaction(each, &action, nullptr);
   }
-}
-
-Bytes read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const ByteView bytes = as_byte_view(text);
-  return {bytes.begin(), bytes.end()};
 }
 
 /// Returns the files of `folder` that end with `suffix`, sorted.

@@ -12,8 +12,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
 #include "abi/kernel_layout.h"
@@ -21,6 +19,7 @@
 #include "formats/pte/read.h"
 #include "hostrun/serial.h"
 #include "tests/folders.h"
+#include "tests/fuzz/read_file.h"
 #include "tests/fuzz/targets.h"
 
 namespace thimble::fuzz {
@@ -133,11 +132,7 @@ struct Model {
 const Model& model() {
   static const Model made = [] {
     Model result;
-    std::ifstream file(test::source_folder() / "tests/fuzz/corpus/pte/hello_sin_cortex-m4.pte",
-                       std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const ByteView bytes = as_byte_view(text);
-    result.pte.assign(bytes.begin(), bytes.end());
+    result.pte = read_file(test::source_folder() / "tests/fuzz/corpus/pte/hello_sin_cortex-m4.pte");
     const auto program = formats::pte::read(result.pte, "x.pte");
     if (!program.ok()) std::abort();
     auto interface = hostrun::read_interface(*program, "x.pte");

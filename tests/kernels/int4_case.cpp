@@ -90,16 +90,23 @@ Bytes dsp_linear(const ConvCase& c) {
   return bytes;
 }
 
+/// The constants of four channels; those of missing channels are 0.
+template <class Quad>
+Quad quad_of(const ConvCase& c, int32_t first) {
+  Quad quad = {};
+  for (int32_t lane = 0; lane < 4 && first + lane < c.out_c; ++lane) {
+    const auto o = static_cast<size_t>(first + lane);
+    quad.bias[lane] = bias(c, first + lane);
+    quad.mult[lane] = c.mult[o];
+    quad.shift[lane] = static_cast<int8_t>(c.shift[o]);
+  }
+  return quad;
+}
+
 Bytes mve(const ConvCase& c) {
   Bytes bytes;
   for (int32_t first = 0; first < c.out_c; first += 4) {
-    abi::MatmulQuad quad = {};
-    for (int32_t lane = 0; lane < 4 && first + lane < c.out_c; ++lane) {
-      const auto o = static_cast<size_t>(first + lane);
-      quad.bias[lane] = bias(c, first + lane);
-      quad.mult[lane] = c.mult[o];
-      quad.shift[lane] = static_cast<int8_t>(c.shift[o]);
-    }
+    const auto quad = quad_of<abi::MatmulQuad>(c, first);
     append(bytes, &quad, 1);
   }
   while (bytes.size() % 16 != 0) bytes.push_back(0);
@@ -149,13 +156,7 @@ int32_t factor(const ConvCase& c, int32_t o, int32_t k, int32_t count) {
 Bytes grouped(const ConvCase& c) {
   Bytes bytes;
   for (int32_t first = 0; first < c.out_c; first += 4) {
-    abi::Int4Quad quad = {};
-    for (int32_t lane = 0; lane < 4 && first + lane < c.out_c; ++lane) {
-      const auto o = static_cast<size_t>(first + lane);
-      quad.bias[lane] = bias(c, first + lane);
-      quad.mult[lane] = c.mult[o];
-      quad.shift[lane] = static_cast<int8_t>(c.shift[o]);
-    }
+    const auto quad = quad_of<abi::Int4Quad>(c, first);
     append(bytes, &quad, 1);
     for (int32_t k = 0; k < depth_of(c); k += 32) {
       const int32_t count = std::min(32, depth_of(c) - k);

@@ -9,18 +9,16 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "abi/kernel_layout.h"
 #include "base/parallel.h"
 #include "memory/placement.h"
 #include "numerics/fixed_point.h"
-#include "tests/folders.h"
+#include "tests/golden_files.h"
 #include "tests/unit/runtime_support.h"
 
 namespace thimble {
@@ -249,17 +247,6 @@ TEST(Placement, AllSmallSetsOfBuffersAreMinimal) {
 using runtime_test::LoadedModel;
 using runtime_test::run_with_input_buffers;
 
-Bytes golden(const std::string& name) {
-  const auto path = test::source_folder() / "tests/data/golden" /
-                    fmt::format("layout{}", abi::kKernelLayoutVersion) / (name + ".pte");
-  std::ifstream file(path, std::ios::binary);
-  EXPECT_TRUE(file) << path;
-  const std::vector<char> text((std::istreambuf_iterator<char>(file)), {});
-  Bytes bytes(text.size());
-  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
-}
-
 /// Replaces each byte by `values` others. Returns the number of files that were accepted; those
 /// have run.
 int64_t change_each_byte(const Bytes& file, int values) {
@@ -286,7 +273,7 @@ int64_t change_each_byte(const Bytes& file, int values) {
 TEST(Verification, EveryValueOfEveryByteIsRefusedOrSafe) {
   for (const char* const name : {"sine", "sine_stock"}) {
     SCOPED_TRACE(name);
-    const Bytes file = golden(name);
+    const Bytes file = test::golden_file(name);
     EXPECT_GT(change_each_byte(file, is_full() ? 256 : 2), is_full() ? 10000 : 100);
   }
 }

@@ -59,21 +59,8 @@ void set_region(uint32_t number, const Range& range) {
   system_register(kAttributesOrLimit) = ((range.end - kStep) & ~uintptr_t{31}) | kEnable;
 }
 
-void mpu_fence(const Range* ranges, uint32_t count) {
-  mpu_off();
-  if (count > mpu_regions()) fail("error: too few regions\n");
+void set_memory_types() {
   system_register(kMemoryAttributes) = kNormalMemory;
-  for (uint32_t i = 0; i < mpu_regions(); ++i) {
-    system_register(kNumber) = i;
-    system_register(kAttributesOrLimit) = 0;
-  }
-  uint32_t used = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (ranges[i].begin != ranges[i].end) set_region(used++, ranges[i]);
-  }
-  barrier();
-  system_register(kControl) = kEnable;
-  barrier();
 }
 
 #else
@@ -111,9 +98,15 @@ void set_region(uint32_t number, const Range& range) {
                                         kEnable;
 }
 
+/// Each region has its own memory type.
+void set_memory_types() {}
+
+#endif
+
 void mpu_fence(const Range* ranges, uint32_t count) {
   mpu_off();
   if (count > mpu_regions()) fail("error: too few regions\n");
+  set_memory_types();
   for (uint32_t i = 0; i < mpu_regions(); ++i) {
     system_register(kNumber) = i;
     system_register(kAttributesOrLimit) = 0;
@@ -126,8 +119,6 @@ void mpu_fence(const Range* ranges, uint32_t count) {
   system_register(kControl) = kEnable;
   barrier();
 }
-
-#endif
 
 void mpu_off() {
   barrier();

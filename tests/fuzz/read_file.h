@@ -1,0 +1,20 @@
+#pragma once
+// Files that fuzz targets read.
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "base/bytes.h"
+
+namespace thimble::fuzz {
+
+inline Bytes read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const ByteView bytes = as_byte_view(text);
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace thimble::fuzz
