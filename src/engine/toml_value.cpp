@@ -1,6 +1,7 @@
 #include "engine/toml_value.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <toml.hpp>
 
@@ -25,6 +26,26 @@ size_t too_deep_line(std::string_view text) {
     if (letter == ']' || letter == '}') depth = std::max(depth - 1, 0);
     if (letter == '.') ++dots;
     if (depth > kDeepest || dots > kDeepest) return line;
+  }
+  return 0;
+}
+
+bool is_utf8(std::string_view text) {
+  try {
+    (void)nlohmann::json(text).dump();
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+  return true;
+}
+
+/// Returns the first line that is not UTF-8, or 0. This check must run before the parser: toml11
+/// 3.7.1 reads outside of its memory where the text between apostrophes is not UTF-8.
+size_t not_utf8_line(std::string_view text) {
+  for (size_t line = 1, begin = 0; begin < text.size(); ++line) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    if (!is_utf8(text.substr(begin, end - begin))) return line;
+    begin = end + 1;
   }
   return 0;
 }
@@ -62,6 +83,9 @@ const TomlValue* TomlValue::find(const std::string& key) const {
 Result<TomlValue> parse_toml(std::string_view text, std::string_view where) {
   if (const size_t line = too_deep_line(text); line != 0) {
     return bad_input("{}:{}: nested too deeply for a part's file", where, line);
+  }
+  if (const size_t line = not_utf8_line(text); line != 0) {
+    return bad_input("{}:{}: the text is not UTF-8", where, line);
   }
   std::istringstream stream{std::string(text)};
   try {

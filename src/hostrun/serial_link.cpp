@@ -1,7 +1,9 @@
 #include "hostrun/serial_link.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "abi/kernel_layout.h"
 
@@ -24,7 +26,8 @@ const uint8_t* data_of(ByteView bytes) {
 
 Status SerialLink::send(uint8_t type, ByteView payload) {
   std::array<uint8_t, serial::kFrameMax> frame;
-  std::memcpy(frame.data() + serial::kHeaderBytes, payload.data(), payload.size());
+  std::ranges::copy(std::span(data_of(payload), payload.size()),
+                    frame.begin() + serial::kHeaderBytes);
   const size_t bytes = serial::finish_frame(frame.data(), type, sequence_, payload.size());
   return port_.write(std::as_bytes(std::span(frame.data(), bytes)), patience_);
 }

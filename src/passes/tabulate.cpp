@@ -91,6 +91,7 @@ class Tabulator {
   /// Marks the functions that are read by operators that are none, and by outputs and states.
   void find_results() {
     const auto read = [&](ValueId id) {
+      if (id == ir::kNoValue) return;
       // Several views of one function have one table.
       for (const Op* view = producer(id); functions_.contains(id) && view != nullptr;
            view = producer(id)) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 #include <vector>
 
 namespace thimble::fuzz {
@@ -146,6 +145,12 @@ void mutate_string(std::string& text, Random& random) {
       if (!text.empty()) text[below(random, text.size())] = static_cast<char>(below(random, 128));
       break;
   }
+}
+
+json parse_json(std::string_view text) {
+  constexpr int kDeepest = 1000;
+  const auto keep = [](int depth, json::parse_event_t, json&) { return depth <= kDeepest; };
+  return json::parse(text, keep, /*allow_exceptions=*/false);
 }
 
 void mutate_json(json& root, Random& random) {

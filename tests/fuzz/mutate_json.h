@@ -2,12 +2,17 @@
 // Mutations of JSON that keep the text a JSON document in most cases.
 
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
 #include "tests/fuzz/mutate.h"
 
 namespace thimble::fuzz {
+
+/// Returns a discarded value for text that is no JSON. nlohmann::json writes nested values
+/// recursively: values that are nested more than 1000 deep are left out.
+[[nodiscard]] nlohmann::json parse_json(std::string_view text);
 
 /// Makes one change: a value becomes another number, type or copy of a subtree; members are
 /// swapped, erased, renamed or repeated.

@@ -26,8 +26,7 @@ std::vector<ZipMember> members_of(Bytes bytes) {
 }
 
 Bytes mutate_json_text(const Bytes& text, const Bytes& other, Random& random) {
-  const std::string_view characters = as_text(text);
-  auto root = nlohmann::json::parse(characters, nullptr, /*allow_exceptions=*/false);
+  nlohmann::json root = parse_json(as_text(text));
   if (root.is_discarded()) return mutate(text, other, random);
   for (size_t left = 1 + below(random, 3); left > 0; --left) mutate_json(root, random);
   return formats::testing::to_bytes(to_text(root, random));

@@ -65,7 +65,7 @@ Outcome read_json(ByteView bytes) {
 }
 
 Bytes mutate_json_bytes(Bytes bytes, const Bytes& other, Random& random) {
-  auto root = nlohmann::json::parse(as_text(bytes), nullptr, /*allow_exceptions=*/false);
+  nlohmann::json root = parse_json(as_text(bytes));
   if (root.is_discarded()) return mutate(std::move(bytes), other, random);
   mutate_json(root, random);
   const std::string text = to_text(root, random);

@@ -183,6 +183,7 @@ bytes = "16K"
             "chip.toml:8: code_ram: a name such as \"itcm\" and its bytes were expected");
   EXPECT_EQ(with("name = \"itcm\"", "name = \"sram\"").error().message,
             "chip.toml:8: memory sram is defined twice");
+  EXPECT_EQ(with("\"itcm\"", "'\xFF'").error().message, "chip.toml:2: the text is not UTF-8");
 }
 
 TEST(Part, RefusesInvalidTiming) {
