@@ -2,13 +2,13 @@
 """Runs fuzz targets and keeps a log of all runs.
 
 usage: fuzz.py run PROGRAM FOLDER SOURCE_DIR --seconds N [TARGET...]
-       fuzz.py until PROGRAM FOLDER SOURCE_DIR [--slice N]
+       fuzz.py until PROGRAM FOLDER SOURCE_DIR [--slice N] [--jobs N]
        fuzz.py table FOLDER [SOURCE_DIR]
        fuzz.py coverage PROGRAM FOLDER SOURCE_DIR
        fuzz.py minimize PROGRAM FOLDER SOURCE_DIR [TARGET...]
 
 `run` gives each target N seconds. `until` gives the target with the least processor time the next slice, until each has its goal
-(GOALS) or has failed often. FOLDER has, per target, found/ (inputs that increase the coverage: the next run continues with them), and crashes/.
+(GOALS) or has failed often; `--jobs` targets run at a time. FOLDER has, per target, found/ (inputs that increase the coverage: the next run continues with them), and crashes/.
 FOLDER/log.csv has a line per run: date, target, processor seconds, executions, covered edges, failure.
 `table` prints the sums; with SOURCE_DIR it also writes them to tests/fuzz/README.md.
 `coverage` runs all inputs of all targets once. It prints the share of covered lines, and the uncovered lines of each file below
@@ -17,6 +17,7 @@ FOLDER/log.csv has a line per run: date, target, processor seconds, executions, 
 """
 
 import argparse
+import concurrent.futures
 import csv
 import datetime
 import os
@@ -25,6 +26,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 
 HOUR, USUAL = 3600, 1200  # processor seconds
 GOALS = {"differential": HOUR, "ethos_u_run": HOUR, "ethos_u_stream": HOUR, "pte": HOUR, "pte_run": HOUR, "pte_run_npu": HOUR,
@@ -112,18 +114,35 @@ def run_target(program, folder, source, target, seconds):
     return state == "ok"
 
 
-def run_until(program, folder, source, slice_seconds):
-    failures = {}  # of this call: a target that fails often comes later, and then no more
-    while True:
+def run_until(program, folder, source, slice_seconds, jobs):
+    """Returns the failed runs of this call by target. A target that fails often comes later, and then no more."""
+    failures, running, lock = {}, set(), threading.Lock()
+    targets = targets_of(program)
+
+    def next_target():
         sums = sums_of(read_log(folder))
-        seconds = {target: sums.get(target, [0.0])[0] for target in targets_of(program)}
-        left = [target for target in seconds
-                if seconds[target] < GOALS.get(target, USUAL) and failures.get(target, 0) < FAILURES_MAX]
-        if not left:
-            return failures
-        target = min(left, key=lambda each: (failures.get(each, 0), seconds[each]))
-        if not run_target(program, folder, source, target, slice_seconds):
-            failures[target] = failures.get(target, 0) + 1
+        seconds = {target: sums.get(target, [0.0])[0] for target in targets}
+        left = [target for target in targets if target not in running and seconds[target] < GOALS.get(target, USUAL)
+                and failures.get(target, 0) < FAILURES_MAX]
+        return min(left, key=lambda each: (failures.get(each, 0), seconds[each]), default=None)
+
+    def run_all():
+        while True:
+            with lock:
+                target = next_target()
+                running.add(target)
+            if target is None:
+                return
+            passed = run_target(program, folder, source, target, slice_seconds)
+            with lock:
+                running.remove(target)
+                if not passed:
+                    failures[target] = failures.get(target, 0) + 1
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for each in [pool.submit(run_all) for _ in range(jobs)]:
+            each.result()
+    return failures
 
 
 def table_of(folder):
@@ -237,6 +256,7 @@ def main():
     parser.add_argument("words", nargs="+")
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--slice", type=int, default=300)
+    parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_intermixed_args()
     words = [pathlib.Path(word) for word in arguments.words[:3]]
     if arguments.verb == "table":
@@ -257,7 +277,7 @@ def main():
             print(f"without a reason in uncovered.txt: {', '.join(unexplained)}", file=sys.stderr)
         return 1 if unexplained or not rows else 0
     if arguments.verb == "until":
-        failures = run_until(program, folder, source, arguments.slice)
+        failures = run_until(program, folder, source, arguments.slice, arguments.jobs)
         print("".join(f"{target}: {count} failed runs\n" for target, count in sorted(failures.items())), end="")
         return 1 if failures else 0
     targets = targets or targets_of(program)
