@@ -17,7 +17,7 @@ constexpr int32_t kMutantsMax = 512;
 
 extern "C" {
 inline const volatile int32_t thimble_active_mutant = 0;
-inline uint8_t thimble_reached_mutants[thimble::mutation::kMutantsMax] = {};
+inline uint8_t thimble_reached_mutants[thimble::mutation::kMutantsMax / 8] = {};  // bits
 }
 
 namespace thimble::mutation {
@@ -31,18 +31,20 @@ inline int32_t semihosting_call(int32_t operation, const void* block) {
 
 /// Marks the mutant in the file, once.
 [[gnu::noinline]] inline void record_reached(int32_t mutant) {
-  if (thimble_reached_mutants[mutant] != 0) return;
-  thimble_reached_mutants[mutant] = 1;
+  const auto bit = static_cast<uint8_t>(1U << (mutant % 8));
+  uint8_t& bits = thimble_reached_mutants[mutant / 8];
+  if ((bits & bit) != 0) return;
+  bits = static_cast<uint8_t>(bits | bit);
   static constexpr char kFile[] = "@REACHED_FILE@";
+  static constexpr uint8_t kReached = 1;
   constexpr int32_t kOpen = 1, kClose = 2, kWrite = 5, kSeek = 10, kReadAndWriteBinary = 3;
   const int32_t open[3] = {static_cast<int32_t>(reinterpret_cast<uintptr_t>(kFile)),
                            kReadAndWriteBinary, static_cast<int32_t>(sizeof kFile - 1)};
   const int32_t handle = semihosting_call(kOpen, open);
   const int32_t seek[2] = {handle, mutant};
   semihosting_call(kSeek, seek);
-  const int32_t write[3] = {
-      handle, static_cast<int32_t>(reinterpret_cast<uintptr_t>(&thimble_reached_mutants[mutant])),
-      1};
+  const int32_t write[3] = {handle, static_cast<int32_t>(reinterpret_cast<uintptr_t>(&kReached)),
+                            1};
   semihosting_call(kWrite, write);
   semihosting_call(kClose, &handle);
 }
