@@ -1,4 +1,4 @@
-// hazard_experiment [--verbose] FOLDER...: tests the hazard checker on command streams that another
+// npu_hazard_experiment [--verbose] FOLDER...: tests the hazard checker on command streams that another
 // compiler made.
 //
 // A folder is a case (case.h) or holds archives of cases. Only streams that wait for both engines
