@@ -50,7 +50,8 @@ class Runner:
         def limits():
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX, MEMORY_MAX))
-            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
+            # A test writes a sparse file of 60 GiB.
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 37, 1 << 37))
 
         with self.lock(test):
             if 'image' in test:
