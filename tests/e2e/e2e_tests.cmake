@@ -170,6 +170,8 @@ if(TARGET thimble)
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/parts_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   add_test(NAME e2e_npu_cycles
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/npu_cycles_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  add_test(NAME e2e_plans
+           COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/plans_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   add_test(NAME e2e_fit
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/fit_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   set(boards)
@@ -184,5 +186,5 @@ if(TARGET thimble)
              COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/overlap_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
     set_tests_properties(e2e_overlap PROPERTIES LABELS "e2e;fast" TIMEOUT 600)
   endif()
-  set_tests_properties(e2e_devtools e2e_nxp_rewrites e2e_parts e2e_npu_cycles e2e_fit PROPERTIES LABELS "e2e;fast" TIMEOUT 600)
+  set_tests_properties(e2e_devtools e2e_nxp_rewrites e2e_parts e2e_npu_cycles e2e_plans e2e_fit PROPERTIES LABELS "e2e;fast" TIMEOUT 600)
 endif()

@@ -278,6 +278,24 @@ TEST(Elementwise, RefusesInvalidArguments) {
   EXPECT_EQ(table.check(), Status::kBadDimOrder);
 }
 
+TEST(Elementwise, MulRefusesEachInvalidParameter) {
+  Random random(8);
+  const auto status = [&](void (*change)(abi::MulParams&)) {
+    abi::MulParams p = random_mul(random);
+    change(p);
+    const auto codes = [&] { return random_codes(random, {2, 3}); };
+    return native(PteOp::thimble_mul, p, codes(), codes(), codes()).check();
+  };
+  using P = abi::MulParams;
+  EXPECT_EQ(status([](P&) {}), Status::kOk);
+  EXPECT_EQ(status([](P& p) { p.a_offset = 32768; }), Status::kBadParameter);
+  EXPECT_EQ(status([](P& p) { p.b_offset = -32768; }), Status::kBadParameter);
+  EXPECT_EQ(status([](P& p) { p.y_offset = 128; }), Status::kBadParameter);
+  EXPECT_EQ(status([](P& p) { p.min = p.max + 1; }), Status::kBadParameter);
+  EXPECT_EQ(status([](P& p) { p.mult = -1; }), Status::kBadParameter);
+  EXPECT_EQ(status([](P& p) { p.shift = 31; }), Status::kBadParameter);
+}
+
 /// Every pair of int8 codes, and random int16 codes.
 TEST(QuantizedDiv, Quotients) {
   struct Parameters {

@@ -8,6 +8,7 @@
 
 #include "numerics/inverse_sqrt.h"
 #include "tests/kernels/direct.h"
+#include "tests/kernels/samples.h"
 
 namespace thimble::kernels::test {
 namespace {
@@ -64,6 +65,20 @@ TEST(Reduce, EverySetOfDimensions) {
       }
     }
   }
+}
+
+TEST(Reduce, RefusesRepeatedDimensions) {
+  Random random(4);
+  const auto status = [&](const std::vector<int32_t>& dims, Sizes y) {
+    Invocation call(abi::PteOp::thimble_amax);
+    call.add(random_codes(random, {2, 3}));
+    call.add(params_constant(abi::ReduceParams{1, {static_cast<int32_t>(dims.size())}}, dims));
+    return call.add(make(DType::kI8, std::move(y))).check();
+  };
+  EXPECT_EQ(status({0, 1}, {1, 1}), Status::kOk);
+  EXPECT_EQ(status({1}, {2, 1}), Status::kOk);
+  EXPECT_EQ(status({1, 1}, {2, 1}), Status::kBadParameter);
+  EXPECT_EQ(status({0, 0}, {1, 3}), Status::kBadParameter);
 }
 
 TEST(Reduce, AlongEveryDimension) {

@@ -84,6 +84,10 @@ const Case kCases[] = {
     {"an output of a layer that is not", Status::kBadIo,
      [](List& l) { l.outputs[1].producer = kSampleLayers; }},
     {"an input of a layer", Status::kBadIo, [](List& l) { l.inputs[0].producer = 0; }},
+    {"a first reserved byte of an input", Status::kBadIo,
+     [](List& l) { l.inputs[0].reserved0 = 1; }},
+    {"a last reserved byte of an output", Status::kBadIo,
+     [](List& l) { l.outputs[1].reserved1[6] = 1; }},
     {"a zero point past int8", Status::kBadIo, [](List& l) { l.outputs[1].zero_point = 128; }},
     // Variables.
     {"a variable outside of its memory", Status::kBadVariable,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/rounding.h"
 #include "engines/ethos_u/compiler/cost.h"
 #include "ethos_u_programs.h"
 
@@ -91,6 +92,50 @@ TEST(EthosUBlock, BuffersFitIntoRams) {
                 config.accumulator_ram);
     }
   }
+}
+
+/// The IFM RAM of the U85 holds whole units of rows and columns (docs/ethos-u.md, "Blocks"). The
+/// units depend on the depth of the block, here 16, 32 and 64 channels of 8 bits.
+TEST(EthosUBlock, RamHoldsWholeUnits) {
+  struct Unit {
+    int64_t h, w;
+  };
+  struct Row {
+    int32_t macs;
+    bool flat;  // the microblock has one row of four columns
+    Unit units[3];
+  };
+  constexpr Row kRows[] = {
+      {128, false, {{1, 2}, {1, 1}, {1, 1}}},  {128, true, {{1, 2}, {1, 1}, {1, 1}}},
+      {256, false, {{2, 2}, {1, 2}, {1, 1}}},  {256, true, {{1, 4}, {1, 2}, {1, 1}}},
+      {512, false, {{2, 2}, {1, 2}, {1, 1}}},  {512, true, {{1, 4}, {1, 2}, {1, 1}}},
+      {1024, false, {{2, 4}, {2, 2}, {1, 2}}}, {1024, true, {{2, 4}, {1, 4}, {1, 2}}},
+      {2048, false, {{4, 4}, {2, 4}, {2, 2}}}, {2048, true, {{4, 4}, {2, 4}, {1, 4}}},
+  };
+  OpShape shape;
+  shape.kind = NpuOpKind::kPool;
+  shape.ifm = shape.ofm = {64, 64, 64};
+  shape.window.kernel_h = shape.window.kernel_w = 2;
+  int compared = 0;
+  for (const Config& config : thimble::ethos_u::kConfigs) {
+    if (config.generation != thimble::ethos_u::Generation::kU85) continue;
+    for (const BlockFamily& family : block_families(config, shape)) {
+      const bool flat = family.microblock.height == 1 && family.microblock.width == 4;
+      const Row* const row = std::ranges::find_if(
+          kRows, [&](const Row& each) { return each.macs == config.macs && each.flat == flat; });
+      ASSERT_NE(row, std::end(kRows)) << config.name;
+      for (const int level : {0, 1, 2}) {
+        Block block;
+        block.h = 4, block.w = 8, block.d = int64_t{16} << level;
+        if (!fit_block(config, shape, family, &block)) continue;
+        const Unit unit = row->units[level];
+        EXPECT_EQ(block.ifm_h, round_up(int64_t{5}, unit.h)) << config.name << " level " << level;
+        EXPECT_EQ(block.ifm_w, round_up(int64_t{9}, unit.w)) << config.name << " level " << level;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GE(compared, 15);
 }
 
 TEST(EthosUBlock, ResizeHasBlockOfOneRowAndOneBrick) {

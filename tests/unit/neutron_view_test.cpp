@@ -76,5 +76,33 @@ TEST(NeutronView, AdjacentPiecesAreDisjoint) {
   }
 }
 
+/// A view differs from another one in each of its properties.
+TEST(NeutronView, SameElements) {
+  const View view = dense_view(Memory::kScratch, 1, 64, {4, 6});
+  EXPECT_TRUE(neutron::same_elements(view, view));
+  const auto differs = [&](void (*change)(View&)) {
+    View other = view;
+    change(other);
+    return !neutron::same_elements(view, other) && !neutron::same_elements(other, view);
+  };
+  EXPECT_TRUE(differs([](View& v) { v.memory = Memory::kOutput; }));
+  EXPECT_TRUE(differs([](View& v) { v.index = 0; }));
+  EXPECT_TRUE(differs([](View& v) { v.offset += 1; }));
+  EXPECT_TRUE(differs([](View& v) { v.dims[0] -= 1; }));
+  EXPECT_TRUE(differs([](View& v) { v.strides[0] += 1; }));
+}
+
+/// Interleaved views, of which one begins far below a multiple of their stride.
+TEST(NeutronView, InterleavedViewsAreDisjoint) {
+  View even = dense_view(Memory::kScratch, 0, 0, {1000, 2});
+  even.strides[0] = 8;
+  View odd = even;
+  odd.offset = 8 * 999 + 4;
+  odd.strides[0] = -8;
+  EXPECT_TRUE(neutron::are_disjoint(even, odd));
+  odd.offset -= 3;
+  EXPECT_FALSE(neutron::are_disjoint(even, odd));
+}
+
 }  // namespace
 }  // namespace thimble::neutron_test

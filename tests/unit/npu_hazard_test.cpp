@@ -218,6 +218,100 @@ TEST(Jobs, JobsReadFootprintOfTheirBlock) {
   }
 }
 
+/// Both neighbours of each position of a resize, clipped to the IFM.
+TEST(Jobs, ResizeReadsBothNeighboursOfEachPosition) {
+  Random random(4);
+  const Config& config = *find_config("ethos-u85-256");
+  for (int i = 0; i < 200; ++i) {
+    KernelOperation operation;
+    operation.code = Operation::RESIZE;
+    operation.ifm = random_map(random, pick(random, 1, 6), pick(random, 1, 6), 3);
+    operation.ofm = random_map(random, pick(random, 1, 12), pick(random, 1, 12), 3);
+    operation.block_height = pick(random, 1, 3), operation.block_width = pick(random, 1, 5);
+    operation.block_depth = 16;
+    // Position of output k: (k * step + offset) / n.
+    const uint32_t n_y = pick(random, 1, 8), n_x = pick(random, 1, 8);
+    const uint32_t step_y = pick(random, 1, 12), step_x = pick(random, 1, 12);
+    operation.resize_n_y = n_y, operation.resize_n_x = n_x;
+    operation.resize_one_step_y = step_y / n_y, operation.resize_one_step_mod_y = step_y % n_y;
+    operation.resize_one_step_x = step_x / n_x, operation.resize_one_step_mod_x = step_x % n_x;
+    operation.resize_offset_y = static_cast<int32_t>(pick(random, 0, 8)) - 4;
+    operation.resize_offset_x = static_cast<int32_t>(pick(random, 0, 8)) - 4;
+    const auto floor_of = [](int64_t a, int64_t b) { return a < 0 ? -((b - 1 - a) / b) : a / b; };
+    const auto neighbours = [&](uint32_t k, uint32_t step, int32_t offset, uint32_t n,
+                                uint32_t limit) {
+      const int64_t low = floor_of(int64_t{k} * step + offset, n);
+      const auto inside = [&](int64_t at) { return std::clamp<int64_t>(at, 0, limit - 1); };
+      return std::pair(inside(low), inside(low + 1));
+    };
+    const Jobs jobs(config, operation);
+    for (uint64_t block = 0; block < jobs.blocks(); ++block) {
+      const Box box = jobs.block(block);
+      ByteSet needed;
+      for (uint32_t y = box.y0; y < box.y1; ++y) {
+        const auto [top, bottom] =
+            neighbours(y, step_y, operation.resize_offset_y, n_y, operation.ifm.height);
+        for (uint32_t x = box.x0; x < box.x1; ++x) {
+          const auto [left, right] =
+              neighbours(x, step_x, operation.resize_offset_x, n_x, operation.ifm.width);
+          for (uint32_t c = box.c0; c < box.c1; ++c) {
+            for (const int64_t row : {top, bottom}) {
+              for (const int64_t column : {left, right}) {
+                add_element(operation.ifm, static_cast<uint32_t>(row),
+                            static_cast<uint32_t>(column), c, &needed);
+              }
+            }
+          }
+        }
+      }
+      ASSERT_EQ(jobs.jobs_per_block(), 1U);
+      Footprint footprint;
+      jobs.reads(block, &footprint);
+      const ByteSet read = list(footprint);
+      ASSERT_TRUE(std::includes(read.begin(), read.end(), needed.begin(), needed.end())) << i;
+      // Rows and columns between the neighbours are read too, if a step is longer than 2.
+      if (step_y <= 2 * n_y && step_x <= 2 * n_x) {
+        ASSERT_EQ(read, needed) << i;
+      }
+    }
+  }
+}
+
+/// docs/ethos-u.md, "Order and outstanding operations".
+TEST(Jobs, SliceDepths) {
+  struct Row {
+    const char* config;
+    Microblock microblock;
+    uint32_t depth, part_kernel, bits16, sparse;
+  };
+  constexpr Row kRows[] = {
+      {"ethos-u55-128", Microblock::k1x1, 32, 16, 16, 32},
+      {"ethos-u65-512", Microblock::k1x1, 32, 16, 16, 32},
+      {"ethos-u85-128", Microblock::k1x2, 64, 16, 64, 128},
+      {"ethos-u85-128", Microblock::k1x1, 32, 16, 32, 128},
+      {"ethos-u85-256", Microblock::k1x2, 32, 16, 32, 128},
+      {"ethos-u85-256", Microblock::k1x4, 64, 16, 64, 128},
+      {"ethos-u85-512", Microblock::k2x2, 64, 16, 64, 128},
+      {"ethos-u85-2048", Microblock::k4x4, 64, 16, 64, 128},
+  };
+  for (const Row& row : kRows) {
+    const Config& config = *find_config(row.config);
+    KernelOperation operation;
+    operation.code = Operation::CONV;
+    operation.microblock = row.microblock;
+    operation.ifm.bits = 8;
+    EXPECT_EQ(ifm_slice_depth(config, operation), row.depth) << row.config;
+    operation.sparse = true;
+    EXPECT_EQ(ifm_slice_depth(config, operation), row.sparse) << row.config;
+    operation.sparse = false;
+    operation.ifm.bits = 16;
+    EXPECT_EQ(ifm_slice_depth(config, operation), row.bits16) << row.config;
+    operation.ifm.bits = 8;
+    operation.kernel.part_kernel_first = true;
+    EXPECT_EQ(ifm_slice_depth(config, operation), row.part_kernel) << row.config;
+  }
+}
+
 // A minimal operation: a 1x1 pooling copies `n` bytes from `from` to `to`.
 std::string copy_kernel(int from, int to, int n, int blockdep = 0) {
   std::string text;

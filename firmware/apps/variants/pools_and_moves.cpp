@@ -1,6 +1,7 @@
 // Cases of pools, moves and products, and of quantize and dequantize with any permutation.
 
 #include <cstring>
+#include <utility>
 
 #include "abi/packed_ops.h"
 #include "abi/params/window.h"
@@ -148,6 +149,9 @@ void make_move(uint32_t, Case& c) {
   auto* constant = c.input<abi::Move>(1);
   *constant = {};
   put_nest(p, element, &constant->nest);
+  if (c.uniform(0, 1) == 0) {  // the output is permuted instead of the input
+    std::swap(constant->nest.step[0], constant->nest.step[1]);
+  }
   constant->element_bytes = element;
   const bool fills = c.uniform(0, 1) == 0;
   constant->offset[0] = static_cast<uint32_t>(fills ? before : 0);

@@ -25,7 +25,7 @@ Axis make_axis(Case& c, int32_t kernel) {
   axis.kernel = kernel;
   axis.stride = c.uniform(1, 2);
   axis.pad = c.uniform(0, kernel - 1);
-  axis.dilation = c.uniform(0, 7) == 0 ? 2 : 1;
+  axis.dilation = c.uniform(0, 7) == 0 ? c.uniform(2, 3) : 1;
   const int32_t reach = (kernel - 1) * axis.dilation + 1;
   const int32_t least = reach - 2 * axis.pad > 1 ? reach - 2 * axis.pad : 1;
   axis.in = c.uniform(least, least + 6);
