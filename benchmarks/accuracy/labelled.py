@@ -13,15 +13,12 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "models"))
+sys.path[:0] = [str(ROOT / "models"), str(Path(__file__).parent)]
 from common.sounds import MELS, STACKED, machine_frames, spoken_words  # noqa: E402
 from common.textures import object_or_not, ten_classes  # noqa: E402
+from samples import on_grid  # noqa: E402
 
 COUNT, SEED = 1000, 90_001
-
-
-def on_grid(values: np.ndarray) -> np.ndarray:
-    return (values.astype(np.float32) / np.float32(127.5) - np.float32(1)).astype(np.float32)
 
 
 def machines():

@@ -12,7 +12,9 @@ HEADER = f"""# int8 accuracy compared with other tools
 This table is written by `accuracy.py`. Networks are those of [models](../../models/README.md), trained with the scripts there. SQNR is in
 dB against the float network over held-out samples (10 log10 of the ratio of the signal's variance over samples to the squared
 error), with one figure for each output. Every figure is the mean of three seeds. A seed is a choice of calibration samples and
-held-out samples (`samples.py`); all tools have the same. Thimble compiles for a Cortex-M55 with default options.
+held-out samples (`samples.py`); all tools have the same. Held out are new samples of the generator that made the training data (`FRESH_COUNT` of `samples.py`);
+digits_cnn, hello_sin, rnn_step, decoder_step and the streaming networks have those of their `test.npz`. Thimble compiles for a
+Cortex-M55 with default options.
 
 - `PT2E`: PyTorch's quantization with the quantizers of ExecuTorch 1.5.1 for Cortex-M, XNNPACK and Ethos-U, with one scale per
   output channel of weights (`pt2e.py`). It is measured in PyTorch. Recurrent layers are decomposed.
