@@ -9,7 +9,7 @@
 # make soak   runs 10,000 random calls of several models in one arena, with sanitizers; `make test` runs it on an emulated core
 # make threads runs models in threads, and the compiler with 8 threads, with ThreadSanitizer
 # make proof  checks arithmetic, file verification and memory placement for all small cases; `make test` runs a sample
-# make mutants runs the tests on copies of the program with one operator changed (hours; it can be resumed)
+# make mutants runs the tests on copies of the program with one operator changed (an hour; it can be resumed)
 # make reproducible makes the release twice and compares the bytes
 # make lint   checks the sources with clang-tidy, clang-format and codespell
 # Each installs the Debian or Ubuntu packages that are missing (cmake/packages.txt).
