@@ -14,7 +14,10 @@
 #include <cstring>
 
 #include "firmware/apps/fence/mpu.h"
+#include "firmware/common/command_line.h"
 #include "firmware/common/exit_codes.h"
+#include "firmware/common/random.h"
+#include "firmware/common/rounding.h"
 #include "firmware/common/semihosting.h"
 #include "runtime/include/thimble.h"
 
@@ -46,28 +49,9 @@ union Model {
 alignas(kModelRegion) Model storage;
 
 char command_line[512];
-char* words[5];
+constexpr uint32_t kWords = 5;
 size_t file_bytes;
 uint32_t unrelated;  // a variable of the application
-
-class Random {
- public:
-  explicit Random(uint32_t seed) : state_(seed * 0x9E3779B97F4A7C15U + 0x2545F4914F6CDD1DU) {}
-  uint32_t next() {
-    state_ ^= state_ >> 12;
-    state_ ^= state_ << 25;
-    state_ ^= state_ >> 27;
-    return static_cast<uint32_t>(state_ * 0x2545F4914F6CDD1DU >> 32);
-  }
-  uint32_t below(size_t limit) { return limit == 0 ? 0 : next() % static_cast<uint32_t>(limit); }
-
- private:
-  uint64_t state_;
-};
-
-size_t rounded(size_t bytes, size_t step) {
-  return (bytes + step - 1) / step * step;
-}
 
 uint32_t word_at(const uint8_t* at) {
   uint32_t word;
@@ -129,7 +113,7 @@ struct Fence {
     const uintptr_t memory_begin = address(memory) / memory_step * memory_step;
     const uintptr_t code = address(code_begin());
 #if __ARM_ARCH >= 8
-    const uintptr_t data_end = rounded(address(bss_end), 32);
+    const uintptr_t data_end = round_up(address(bss_end), 32);
     const Range data[] = {{address(stack_top), model, Access::kReadOnly},
                           {model + kModelRegion, data_end, Access::kReadOnly}};
 #else
@@ -144,11 +128,11 @@ struct Fence {
         data[1],
         {address(stack_bottom) + guard_bytes, address(stack_top), Access::kReadWrite},
         {model, model + kModelRegion, Access::kReadWrite},
-        {file_begin, file_begin + rounded(address(file) + file_bytes - file_begin, file_step),
+        {file_begin, file_begin + round_up(address(file) + file_bytes - file_begin, file_step),
          Access::kReadOnly},
         {address(input_zone), address(input_zone) + kInputMax, Access::kReadOnly},
         {memory_begin,
-         memory_begin + rounded(address(memory) + memory_bytes - memory_begin, memory_step),
+         memory_begin + round_up(address(memory) + memory_bytes - memory_begin, memory_step),
          Access::kReadWrite},
     };
     mpu_fence(ranges, sizeof ranges / sizeof ranges[0]);
@@ -164,7 +148,7 @@ struct Fence {
 
 /// Places `bytes` in the zone at 16 bytes: at its end, or at its start.
 uint8_t* place(uint8_t* zone, size_t bytes, bool at_end) {
-  return at_end ? zone + mpu_zone_bytes(bytes) - rounded(bytes, 16) : zone;
+  return at_end ? zone + mpu_zone_bytes(bytes) - round_up(bytes, 16) : zone;
 }
 
 Stage run_model(Fence& fence, bool at_end, thimble_status& status) {
@@ -187,7 +171,7 @@ Stage run_model(Fence& fence, bool at_end, thimble_status& status) {
     if (status != 0) return kInputRefused;
     if (view.bytes > kInputMax) return kTooLarge;
     status =
-        thimble_set_input(model, i, input_zone + kInputMax - rounded(view.bytes, 16), view.bytes);
+        thimble_set_input(model, i, input_zone + kInputMax - round_up(view.bytes, 16), view.bytes);
     if (status != 0) return kInputRefused;
   }
   status = thimble_run(model);
@@ -197,7 +181,7 @@ Stage run_model(Fence& fence, bool at_end, thimble_status& status) {
 // --- accesses that the fence must stop -----------------------------------------------------------
 
 void write_after_memory(const Fence& fence) {
-  const volatile uint8_t* const end = fence.memory + rounded(fence.memory_bytes, 16);
+  const volatile uint8_t* const end = fence.memory + round_up(fence.memory_bytes, 16);
   *const_cast<volatile uint8_t*>(end) = 1;
 }
 void write_before_memory(const Fence& fence) {
@@ -213,7 +197,7 @@ void write_variable(const Fence&) {
   *const_cast<volatile uint32_t*>(&unrelated) = 1;
 }
 void read_after_file(const Fence& fence) {
-  (void)*const_cast<volatile uint8_t*>(fence.file + rounded(file_bytes, 16));
+  (void)*const_cast<volatile uint8_t*>(fence.file + round_up(file_bytes, 16));
 }
 void read_original(const Fence&) {
   (void)*const_cast<volatile uint8_t*>(original);
@@ -257,27 +241,12 @@ const AccessCase kAccesses[] = {
     {"stack-overflow", true, overflow_stack},
 };
 
-[[noreturn]] void fail(const char* message) {
-  host_print("error: ");
-  host_print(message);
-  host_print("\n");
-  host_exit(kExitUsage);
-}
-
-bool read_number(const char* word, uint32_t& number) {
-  number = 0;
-  for (; *word >= '0' && *word <= '9'; ++word) {
-    number = number * 10 + static_cast<uint32_t>(*word - '0');
-  }
-  return *word == 0;
-}
-
 void read_model(const char* name) {
   const HostFile host = host_open(name, OpenMode::kRead);
   const int32_t length = host.handle < 0 ? -1 : host_length(host);
-  if (length < 32 || static_cast<size_t>(length) > kFileMax) fail("cannot read the model");
+  if (length < 32 || static_cast<size_t>(length) > kFileMax) usage_error("cannot read the model");
   file_bytes = static_cast<size_t>(length);
-  if (!host_read(host, original, file_bytes)) fail("cannot read the model");
+  if (!host_read(host, original, file_bytes)) usage_error("cannot read the model");
 }
 
 void run_variant(uint32_t seed, HostFile results, const AccessCase* access) {
@@ -290,25 +259,22 @@ void run_variant(uint32_t seed, HostFile results, const AccessCase* access) {
   if (access != nullptr && access->access != nullptr) access->access(fence);
   mpu_off();
   const uint8_t result[2] = {stage, static_cast<uint8_t>(status)};
-  if (!host_write(results, result, sizeof result)) fail("cannot write the results");
+  if (!host_write(results, result, sizeof result)) usage_error("cannot write the results");
 }
 
 }  // namespace
 
 int main() {
-  if (!host_command_line(command_line, sizeof command_line)) return kExitUsage;
-  uint32_t count = 0;
-  for (char* at = command_line; *at != 0 && count < 5;) {
-    words[count++] = at;
-    while (*at != 0 && *at != ' ') ++at;
-    while (*at == ' ') *at++ = 0;
+  const char* words[kWords];
+  if (split_command_line(command_line, sizeof command_line, words, kWords) != kWords) {
+    usage_error("usage: fence MODEL.pte FIRST_SEED|ACCESS COUNT RESULTS");
   }
-  if (count != 5) fail("usage: fence MODEL.pte FIRST_SEED|ACCESS COUNT RESULTS");
   read_model(words[1]);
   std::memset(input_zone, 0, kInputMax);
   const HostFile results = host_open(words[4], OpenMode::kWrite);
   uint32_t first = 0, variants = 0;
-  if (results.handle < 0 || !read_number(words[3], variants)) fail("cannot write the results");
+  if (results.handle < 0 || !read_number(words[3], variants))
+    usage_error("cannot write the results");
   if (read_number(words[2], first)) {
     for (uint32_t i = 0; i < variants; ++i) run_variant(first + i, results, nullptr);
     return kExitOk;
@@ -318,5 +284,5 @@ int main() {
     run_variant(0, results, &access);
     return kExitOk;
   }
-  fail("no such access");
+  usage_error("no such access");
 }

@@ -1,6 +1,7 @@
 #include "firmware/apps/fence/mpu.h"
 
 #include "firmware/common/exit_codes.h"
+#include "firmware/common/registers.h"
 #include "firmware/common/semihosting.h"
 
 namespace thimble::firmware {
@@ -10,10 +11,6 @@ namespace {
 constexpr uintptr_t kType = 0xE000ED90, kControl = 0xE000ED94, kNumber = 0xE000ED98;
 constexpr uintptr_t kBase = 0xE000ED9C, kAttributesOrLimit = 0xE000EDA0;
 constexpr uint32_t kEnable = 1;  // without PRIVDEFENA: no default map for privileged code
-
-volatile uint32_t& system_register(uintptr_t address) {
-  return *reinterpret_cast<volatile uint32_t*>(address);
-}
 
 void barrier() {
   __asm__ volatile("dsb\n\tisb" ::: "memory");
