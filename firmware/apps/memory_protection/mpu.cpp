@@ -1,4 +1,4 @@
-#include "firmware/apps/fence/mpu.h"
+#include "firmware/apps/memory_protection/mpu.h"
 
 #include "firmware/common/exit_codes.h"
 #include "firmware/common/registers.h"
@@ -17,7 +17,7 @@ void barrier() {
 }
 
 [[noreturn]] void fail(const char* message) {
-  mpu_off();
+  mpu_disable();
   host_print(message);
   host_exit(kExitUsage);
 }
@@ -100,8 +100,8 @@ void set_memory_types() {}
 
 #endif
 
-void mpu_fence(const Range* ranges, uint32_t count) {
-  mpu_off();
+void mpu_enable(const Range* ranges, uint32_t count) {
+  mpu_disable();
   if (count > mpu_regions()) fail("error: too few regions\n");
   set_memory_types();
   for (uint32_t i = 0; i < mpu_regions(); ++i) {
@@ -117,7 +117,7 @@ void mpu_fence(const Range* ranges, uint32_t count) {
   barrier();
 }
 
-void mpu_off() {
+void mpu_disable() {
   barrier();
   system_register(kControl) = 0;
   barrier();

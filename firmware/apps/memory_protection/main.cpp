@@ -1,11 +1,12 @@
-// Loads and runs corrupted variants of a model behind a fence of the memory protection unit. While
-// the runtime works, only the stack, the model object and the memory that was passed to
+// Loads and runs corrupted variants of a model with the memory protection unit enabled. While the
+// runtime works, only the stack, the model object and the memory that was passed to
 // thimble_init can be written; only these, the code, the constants, the file and the inputs can be
 // read. Every other access is a fault, which the fault handler reports (exit code 3).
 //
-//   fence MODEL.pte FIRST_SEED COUNT RESULTS   COUNT variants, each made from its seed
-//   fence MODEL.pte ACCESS 0 RESULTS           the undamaged model, then one access that the fence
-//                                              must stop: a name of kAccesses
+//   memory_protection MODEL.pte FIRST_SEED COUNT RESULTS
+//       COUNT variants, each made from its seed
+//   memory_protection MODEL.pte ACCESS 0 RESULTS
+//       the unchanged model, then one access that must be a fault: a name of kAccesses
 //
 // RESULTS gets two bytes for each variant: how far it came (Stage), and the status. After a fault,
 // its length tells which variant it was. Memory ends at the end of a region for odd seeds, and
@@ -13,7 +14,8 @@
 
 #include <cstring>
 
-#include "firmware/apps/fence/mpu.h"
+#include "firmware/apps/memory_protection/mpu.h"
+#include "firmware/apps/memory_protection/stage.h"
 #include "firmware/common/command_line.h"
 #include "firmware/common/exit_codes.h"
 #include "firmware/common/random.h"
@@ -37,8 +39,6 @@ uint8_t* const original = big_start;
 uint8_t* const file_zone = big_start + kZone;
 uint8_t* const input_zone = big_start + 2 * kZone;  // zeros
 uint8_t* const memory_zone = big_start + 3 * kZone;
-
-enum Stage : uint8_t { kRefused, kTooLarge, kInputRefused, kRunFailed, kRan };
 
 // The only static object that the runtime writes: alone in its region.
 constexpr size_t kModelRegion = 256;
@@ -98,14 +98,14 @@ void damage(uint8_t* file, uint32_t seed) {
   if (random.below(16) != 0) std::memcpy(file, original, kFrame);
 }
 
-/// The fence around the file and `memory`; both ends are at steps of the unit.
-struct Fence {
+/// The accessible memory: the ends of the file and of `memory` are at steps of the unit.
+struct Protection {
   uint8_t* file;
   uint8_t* memory = memory_zone;
   size_t memory_bytes = 0;
   size_t guard_bytes = 0;  // at the end of the stack; not accessible
 
-  void raise() const {
+  void enable() const {
     const auto address = [](const void* at) { return reinterpret_cast<uintptr_t>(at); };
     const uintptr_t model = address(&storage);
     const size_t file_step = mpu_step(file_bytes), memory_step = mpu_step(memory_bytes);
@@ -135,7 +135,7 @@ struct Fence {
          memory_begin + round_up(address(memory) + memory_bytes - memory_begin, memory_step),
          Access::kReadWrite},
     };
-    mpu_fence(ranges, sizeof ranges / sizeof ranges[0]);
+    mpu_enable(ranges, sizeof ranges / sizeof ranges[0]);
   }
 
  private:
@@ -151,19 +151,20 @@ uint8_t* place(uint8_t* zone, size_t bytes, bool at_end) {
   return at_end ? zone + mpu_zone_bytes(bytes) - round_up(bytes, 16) : zone;
 }
 
-Stage run_model(Fence& fence, bool at_end, thimble_status& status) {
+Stage run_model(Protection& protection, bool at_end, thimble_status& status) {
   const thimble_kernels* const kernels = thimble_all_kernels();
   thimble_needs needs = {};
-  fence.raise();
-  status = thimble_size(fence.file, file_bytes, kernels, &needs);
-  mpu_off();
+  protection.enable();
+  status = thimble_size(protection.file, file_bytes, kernels, &needs);
+  mpu_disable();
   if (status != 0) return kRefused;
   if (needs.arena_bytes > kMemoryMax || needs.state_bytes > kMemoryMax) return kTooLarge;
-  fence.memory_bytes = needs.arena_bytes + needs.state_bytes;
-  fence.memory = place(memory_zone, fence.memory_bytes, at_end);
-  fence.raise();
+  protection.memory_bytes = needs.arena_bytes + needs.state_bytes;
+  protection.memory = place(memory_zone, protection.memory_bytes, at_end);
+  protection.enable();
   thimble_model* const model = &storage.model;
-  status = thimble_init(model, fence.file, file_bytes, kernels, fence.memory, fence.memory_bytes);
+  status = thimble_init(model, protection.file, file_bytes, kernels, protection.memory,
+                        protection.memory_bytes);
   if (status != 0) return kRefused;
   for (uint32_t i = 0; i < thimble_input_count(model); ++i) {
     thimble_view view;
@@ -178,28 +179,28 @@ Stage run_model(Fence& fence, bool at_end, thimble_status& status) {
   return status == 0 ? kRan : kRunFailed;
 }
 
-// --- accesses that the fence must stop -----------------------------------------------------------
+// --- accesses that must be faults -----------------------------------------------------------
 
-void write_after_memory(const Fence& fence) {
-  const volatile uint8_t* const end = fence.memory + round_up(fence.memory_bytes, 16);
+void write_after_memory(const Protection& protection) {
+  const volatile uint8_t* const end = protection.memory + round_up(protection.memory_bytes, 16);
   *const_cast<volatile uint8_t*>(end) = 1;
 }
-void write_before_memory(const Fence& fence) {
-  *const_cast<volatile uint8_t*>(fence.memory - 1) = 1;
+void write_before_memory(const Protection& protection) {
+  *const_cast<volatile uint8_t*>(protection.memory - 1) = 1;
 }
-void write_file(const Fence& fence) {
-  *const_cast<volatile uint8_t*>(fence.file) = 1;
+void write_file(const Protection& protection) {
+  *const_cast<volatile uint8_t*>(protection.file) = 1;
 }
-void write_input(const Fence&) {
+void write_input(const Protection&) {
   *const_cast<volatile uint8_t*>(input_zone + kInputMax - 1) = 1;
 }
-void write_variable(const Fence&) {
+void write_variable(const Protection&) {
   *const_cast<volatile uint32_t*>(&unrelated) = 1;
 }
-void read_after_file(const Fence& fence) {
-  (void)*const_cast<volatile uint8_t*>(fence.file + round_up(file_bytes, 16));
+void read_after_file(const Protection& protection) {
+  (void)*const_cast<volatile uint8_t*>(protection.file + round_up(file_bytes, 16));
 }
-void read_original(const Fence&) {
+void read_original(const Protection&) {
   (void)*const_cast<volatile uint8_t*>(original);
 }
 
@@ -214,20 +215,20 @@ volatile uint32_t depth_wanted = 1000000;
 }
 
 /// A guard region at the end of the stack, without the stack limit of Armv8-M.
-void overflow_stack(const Fence& fence) {
+void overflow_stack(const Protection& protection) {
 #if __ARM_ARCH >= 8
   __asm__ volatile("msr msplim, %0" ::"r"(0));
 #endif
-  Fence guarded = fence;
+  Protection guarded = protection;
   guarded.guard_bytes = size_t{4} << 10;
-  guarded.raise();
+  guarded.enable();
   (void)sink(0);
 }
 
 struct AccessCase {
   const char* name;
   bool at_end;
-  void (*access)(const Fence& fence);
+  void (*access)(const Protection& protection);
 };
 const AccessCase kAccesses[] = {
     {"none", true, nullptr},
@@ -251,13 +252,13 @@ void read_model(const char* name) {
 
 void run_variant(uint32_t seed, HostFile results, const AccessCase* access) {
   const bool at_end = access != nullptr ? access->at_end : seed % 2 == 1;
-  Fence fence = {place(file_zone, file_bytes, at_end)};
-  std::memcpy(fence.file, original, file_bytes);
-  if (access == nullptr) damage(fence.file, seed);
+  Protection protection = {place(file_zone, file_bytes, at_end)};
+  std::memcpy(protection.file, original, file_bytes);
+  if (access == nullptr) damage(protection.file, seed);
   thimble_status status = 0;
-  const Stage stage = run_model(fence, at_end, status);
-  if (access != nullptr && access->access != nullptr) access->access(fence);
-  mpu_off();
+  const Stage stage = run_model(protection, at_end, status);
+  if (access != nullptr && access->access != nullptr) access->access(protection);
+  mpu_disable();
   const uint8_t result[2] = {stage, static_cast<uint8_t>(status)};
   if (!host_write(results, result, sizeof result)) usage_error("cannot write the results");
 }
@@ -267,7 +268,7 @@ void run_variant(uint32_t seed, HostFile results, const AccessCase* access) {
 int main() {
   const char* words[kWords];
   if (split_command_line(command_line, sizeof command_line, words, kWords) != kWords) {
-    usage_error("usage: fence MODEL.pte FIRST_SEED|ACCESS COUNT RESULTS");
+    usage_error("usage: memory_protection MODEL.pte FIRST_SEED|ACCESS COUNT RESULTS");
   }
   read_model(words[1]);
   std::memset(input_zone, 0, kInputMax);
