@@ -1,5 +1,5 @@
-// npu_hazard_experiment [--verbose] FOLDER...: tests the hazard checker on command streams that another
-// compiler made.
+// npu_hazard_experiment [--verbose] FOLDER...: tests the hazard checker on command streams that
+// another compiler made.
 //
 // A folder is a case (case.h) or holds archives of cases. Only streams that wait for both engines
 // are used. In each stream, every KERNEL_WAIT and DMA_WAIT is deleted and the BLOCKDEP of every
