@@ -26,7 +26,7 @@ void apply_preferences(const engine::Part& part, quant::QuantSpec* spec) {
     if (preferences->linear_per_tensor) spec->linear_weights = quant::LinearWeights::kPerTensor;
     if (preferences->narrow_softmax) spec->wide_softmax = false;
     if (preferences->symmetric_products) spec->symmetric_products = true;
-    if (preferences->fixed_curves) spec->own_curves = false;
+    if (preferences->fixed_sigmoid_scale) spec->sigmoid_scale_from_range = false;
     // Operators are offered to the first engine first, so its names take precedence.
     if (spec->tables.empty()) {
       spec->tables.assign(preferences->tables.begin(), preferences->tables.end());
@@ -165,7 +165,7 @@ Arithmetic arithmetic_of(const CompileOptions& options, const engine::Part& part
   spec.per_tensor_tolerance_db = stock ? kStockToleranceDb : kNativeToleranceDb;
   spec.wide_softmax = !stock && !options.narrow_softmax;
   spec.own_means = !stock;  // ExecuTorch has no mean kernel
-  spec.own_curves = !stock;
+  spec.sigmoid_scale_from_range = !stock;
   // An NPU has its own form of weights. The weights for the DSP extension have pairs of channels in
   // 16-bit words, from which no kernel reads rows.
   spec.tied_tables = !stock && part.engines.empty() && part.cpu->isa != abi::Isa::kDsp;
