@@ -18,7 +18,11 @@ class FlashSearch {
  public:
   FlashSearch(const FloatModel& model, const Calibration& data, const CompileOptions& options,
               const std::shared_ptr<const engine::Part>& part)
-      : model_(model), data_(data), options_(options), part_(part), limit_(*options.int4_flash) {}
+      : model_(model),
+        data_(data),
+        options_(options),
+        part_(part),
+        limit_(options.int4_flash_max) {}
 
   Result<QuantizedModel> run() {
     const Int4Selection none;

@@ -82,8 +82,10 @@ Result<quant::QuantizeOptions> quantize_options_of(const FloatModel& model, cons
   quantize_options.observer = arithmetic.observer;
   quantize_options.wide = wide_choice(options.quant, arithmetic.wide_activations);
   quantize_options.keep_float = float_choice(options.quant);
-  quantize_options.int4 = int4_choice(options.quant, options.int4_weights);
-  quantize_options.int4_groups = options.int4_groups;
+  const bool all_int4 =
+      options.int4 == Int4Weights::kPerChannel || options.int4 == Int4Weights::kPerGroup;
+  quantize_options.int4 = int4_choice(options.quant, all_int4);
+  quantize_options.int4_groups = options.int4 == Int4Weights::kPerGroup;
   quantize_options.goal = options.goal;
   if (options.goal && options.goal->metric == quant::Metric::kTop1) {
     if (!data.samples.labels) {
@@ -194,7 +196,7 @@ Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Cali
                                              const Arithmetic& arithmetic,
                                              const QuantizeExtras& extras) {
   if (options.keep_float) return quant::QuantizedModel{model.graph, {}};
-  if (options.int4_flash && extras.int4 == nullptr) {
+  if (options.int4 == Int4Weights::kWithinFlash && extras.int4 == nullptr) {
     return bad_input("--weights auto: only `compile` of a model with one method supports it");
   }
   THIMBLE_TRY(quant::QuantizeOptions quantize_options,
