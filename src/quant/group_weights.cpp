@@ -66,7 +66,7 @@ int8_t grouped_code(float weight, double scale, int32_t factor) {
 }
 
 GroupScales group_scales(std::span<const float> w, double scale_min) {
-  constexpr int kTrials = 16;  // the scale of the coarsest group / 15 times 1, 0.98, ...
+  constexpr int kTrials = 16;  // from the scale of the coarsest group / 15 down to 0.7 times it
   const auto groups = static_cast<size_t>(divide_up(std::ssize(w), ir::kWeightGroup));
   std::vector<double> ideal;
   for (size_t g = 0; g < groups; ++g) ideal.push_back(ideal_scale(group_of(w, g)));
