@@ -219,7 +219,7 @@ def check_auto(program, models, scratch):
         fail(f"auto, limit {below}: {tightest['int4_choice']}")
     out = scratch / "refused.pte"
     refused(program, model, 1, f"{below:,} B of flash are needed at least", out, "--weights", f"auto:flash={below - 1}")
-    refused(program, model, 2, "auto:flash=SIZE expected", out, "--weights", "auto:flash=many")
+    refused(program, model, 2, "--weights: found auto:flash=many, expected a size as in auto:flash=200K", out, "--weights", "auto:flash=many")
     refused(program, model, 1, "ExecuTorch has no kernels", out, "--weights", "auto:flash=40K", "--compat", "executorch")
     # An operator with a requested precision is no candidate.
     kept = compiled_with(program, model, scratch, "--weights", f"auto:flash={middle}", "--quant", "linear=int8")
