@@ -1,6 +1,6 @@
 #pragma once
-// Packed constants of conv2d_int4_group and linear_int4_group: weights of 4 bits with a multiplier
-// for each 32 weights of an output channel (attribute weight_group). One form for all cores.
+// Packed constants of conv2d_int4_group and linear_int4_group: weights of 4 bits with a factor for
+// each 32 weights of an output channel (attribute weight_group). One form for all cores.
 //
 // Output channels are grouped in quads (four channels); missing channels have weights, biases and
 // multipliers 0. For each quad:
@@ -45,7 +45,8 @@ constexpr int64_t int4_group_bytes(int64_t channels, int64_t depth) {
          kInt4ReadAhead;
 }
 
-/// Scratch size of both operators: three rows or pixels of x, each padded to a multiple of 16.
+/// Scratch size of both operators: three rows or pixels of x, each padded to a multiple of 16. The
+/// kernels for cores without Helium store one row and the sums of its groups there.
 inline constexpr int64_t kInt4GroupRows = 3;
 constexpr int64_t int4_group_scratch_bytes(int64_t depth) {
   return kInt4GroupRows * ((depth + 15) / 16 * 16);

@@ -24,8 +24,7 @@ endif()
 if(NOT MSVC)
   add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=build)
 endif()
-# Programs neither: their build ID is a hash that includes the RUNPATH, which would be the build folder until an installation removes
-# it.
+# Programs: their build ID depends on the RUNPATH, which therefore must not name the build folder.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 
 option(THIMBLE_TESTS "Build the tests" ON)
@@ -57,7 +56,7 @@ endif()
 
 if(THIMBLE_FUZZERS)
   add_compile_options(-fsanitize=fuzzer-no-link)
-  # Fuzzers are built with clang, of any version: its warnings do not prevent them.
+  # Fuzzers are built with any version of clang. A warning that only one version has must not stop the build.
   target_compile_options(thimble_options INTERFACE -Wno-error)
 endif()
 

@@ -153,6 +153,17 @@ def dry_sign(out):
         subprocess.run(["gpgconf", "--kill", "all"], env=environment, check=False)
 
 
+def check_key(key):
+    """Signs a text with the key, before the parts are made."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = pathlib.Path(folder) / "text"
+        text.write_text("test of the key\n")
+        try:
+            run("gpg", "--batch", "--local-user", key, "--output", f"{text}.asc", "--detach-sign", text)
+        except Refused as refused:
+            raise Refused(f"--key {key}: found no key that can sign, expected one of `gpg --list-secret-keys`: {refused}") from refused
+
+
 def release(out, key, parts):
     if out.exists():
         raise Refused(f"{out} exists: give a new folder")
@@ -161,6 +172,8 @@ def release(out, key, parts):
         raise Refused(f"the work tree has changes, and a release is made from a commit:\n{changes}")
     name = version()
     text = notes(name)
+    if key is not None:
+        check_key(key)
     out.parent.mkdir(parents=True, exist_ok=True)
     work = pathlib.Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
     try:

@@ -94,6 +94,12 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
                      verbs.front()->get_name(), text);
 }
 
+/// Returns the word without capital letters at its end.
+std::string_view before_capitals(std::string_view word) {
+  while (!word.empty() && word.back() >= 'A' && word.back() <= 'Z') word.remove_suffix(1);
+  return word;
+}
+
 }  // namespace
 
 Option& Option::required() {
@@ -116,7 +122,8 @@ Option& Option::one_of_or_prefix(std::vector<std::string> words) {
   option_->check(CLI::Validator(
       [words = std::move(words)](const std::string& text) {
         const bool known = std::ranges::any_of(words, [&](const std::string& word) {
-          return text == word || (word.back() == ':' && text.starts_with(word));
+          const std::string_view prefix = before_capitals(word);
+          return text == word || (prefix != word && text.starts_with(prefix));
         });
         if (known) return std::string();
         return fmt::format("found {}, expected one of {}{}", text, fmt::join(words, ", "),

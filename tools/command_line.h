@@ -34,7 +34,7 @@ class Option {
   explicit Option(CLI::Option* option) : option_(option) {}
   Option& required();
   Option& one_of(std::vector<std::string> words);
-  /// As one_of(); a word that ends with ':' also accepts any text after it.
+  /// As one_of(); capital letters at the end of a word, as in serial:PORT, stand for any text.
   Option& one_of_or_prefix(std::vector<std::string> words);
   Option& positive();
   /// `expected` describes the value in the message for an empty one.

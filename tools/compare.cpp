@@ -454,7 +454,7 @@ void add_compare_options(Verb& verb, CompareArguments* arguments) {
   verb.option("--on", a.on,
               "Platform that runs the .pte; serial:PORT[:BAUD]: a board with "
               "examples/serial_runner")
-      .one_of_or_prefix({"host", "qemu", "serial:"});
+      .one_of_or_prefix({"host", "qemu", "serial:PORT"});
   verb.option("--patience", a.patience,
               "With --on serial: seconds without an answer after which the comparison fails")
       .positive();

@@ -100,13 +100,21 @@ Status check_conditions(const CompileArguments& arguments, const driver::Compile
 
 namespace {
 
-/// Parses `auto:flash=200K`.
-Result<int64_t> parse_flash_limit(const std::string& text) {
-  constexpr std::string_view kStart = "auto:flash=";
-  std::optional<int64_t> bytes;
-  if (text.starts_with(kStart)) bytes = parse_size(std::string_view(text).substr(kStart.size()));
-  if (!bytes) return bad_input("--weights {}: auto:flash=SIZE expected, such as 200K", text);
-  return *bytes;
+/// Parses --weights into `int4` and, for auto:flash=SIZE, `int4_flash_max`.
+Status parse_weights(const std::string& text, driver::CompileOptions* options) {
+  using driver::Int4Weights;
+  constexpr std::string_view kAuto = "auto:flash=";
+  if (text == "int4") {
+    options->int4 = Int4Weights::kPerChannel;
+  } else if (text == "int4:group=32") {
+    options->int4 = Int4Weights::kPerGroup;
+  } else if (text.starts_with(kAuto)) {
+    const auto bytes = parse_size(std::string_view(text).substr(kAuto.size()));
+    if (!bytes) return bad_input("--weights: found {}, expected a size as in {}200K", text, kAuto);
+    options->int4 = Int4Weights::kWithinFlash;
+    options->int4_flash_max = *bytes;
+  }
+  return ok();
 }
 
 }  // namespace
@@ -132,20 +140,12 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   options.c_output = arguments.emits("c");
   options.pte_output = arguments.emits("pte") || !options.c_output;
   if (!arguments.activations.empty()) options.wide_activations = arguments.activations == "int16";
-  options.int4_groups = arguments.weights.starts_with("int4:");
-  if (options.int4_groups && arguments.weights != "int4:group=32") {
-    return bad_input("--weights: found {}, expected int8, int4, int4:group=32 or auto:flash=SIZE",
- arguments.weights);
-  }
-  options.int4_weights = arguments.weights == "int4" || options.int4_groups;
-  if (arguments.weights.starts_with("auto:")) {
-    THIMBLE_TRY(options.int4_flash, parse_flash_limit(arguments.weights));
-  }
+  THIMBLE_CHECK(parse_weights(arguments.weights, &options));
   // LiteRT has no equivalent of our softmax with 16-bit result. All output files of a run must hold
   // the same network.
   options.narrow_softmax = arguments.emits("tflite");
   if (!arguments.accuracy.empty()) {
-    if (options.int4_flash) {
+    if (options.int4 == driver::Int4Weights::kWithinFlash) {
       return bad_input(
           "--weights auto cannot be used with --accuracy: the 16-bit operators of an accuracy goal "
           "change the flash; use --weights int4, or --quant OP=int4");
@@ -230,9 +230,9 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
       .one_of({"int8", "int16"});
   verb.option(
           "--weights", a.weights,
-          "Type of weights where a kernel exists; int4:group=32: with a factor for 32 inputs each; "
+          "Type of weights where a kernel exists; int4:group=32: with a factor for each 32 inputs; "
           "auto:flash=SIZE: int4 where the flash needs it")
-      .one_of_or_prefix({"int8", "int4", "int4:", "auto:"});
+      .one_of_or_prefix({"int8", "int4", "int4:group=32", "auto:flash=SIZE"});
   verb.option("--accuracy", a.accuracy,
               "sqnr|top1|agreement>=X on the calibration data: uses int16 where needed");
   verb.option("--compat", a.compat, "executorch: only operators of ExecuTorch's own runtime")

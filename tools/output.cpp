@@ -2,35 +2,16 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <system_error>
 
-#ifdef _WIN32
-#include <process.h>
-#else
-#include <unistd.h>
-#endif
+#include "base/replace_file.h"
 
 namespace thimble::tools {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-#ifdef _WIN32
-int process_id() {
-  return _getpid();
-}
-#else
-int process_id() {
-  return static_cast<int>(getpid());
-}
-#endif
-
-}  // namespace
 
 /// Messages quote names from files. Control characters must not reach the terminal.
 std::string printable(const std::string& text) {
@@ -90,18 +71,10 @@ Status OutputFiles::add(const fs::path& given, ByteView bytes) {
   const fs::path resolved = fs::weakly_canonical(given, unresolved);
   const fs::path& path = unresolved ? given : resolved;
   THIMBLE_CHECK(check(path, given.string()));
-  fs::path temporary = path;
-  temporary += fmt::format(".{}.tmp", process_id());
+  const fs::path temporary = base::temporary_path(path);
   files_.push_back({temporary, path});
   added_.push_back({given, static_cast<int64_t>(bytes.size())});
-  errno = 0;
-  std::ofstream stream(temporary, std::ios::binary);
-  stream.write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  if (stream) return ok();
-  const std::string reason = errno != 0 ? ": " + std::generic_category().message(errno) : "";
-  return bad_input("{}: cannot be written{}", path.string(), reason);
+  return base::write_temporary(path, temporary, bytes);
 }
 
 std::vector<std::string> OutputFiles::names_in(const fs::path& folder) const {

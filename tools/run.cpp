@@ -261,7 +261,7 @@ void add_run_options(Verb& verb, RunArguments* arguments) {
               "Platform that runs the model; default: host for a .pte, eval for other files; "
               "linux[:DEVICE]: the NPU of this Linux machine; serial:PORT[:BAUD]: a board with "
               "examples/serial_runner")
-      .one_of_or_prefix({"host", "qemu", "fvp", "eval", "linux", "linux:", "serial:"});
+      .one_of_or_prefix({"host", "qemu", "fvp", "eval", "linux", "linux:DEVICE", "serial:PORT"});
   verb.option("--fvp", a.fvp, "The FVP of a Corstone-300 for --on fvp; default: THIMBLE_FVP");
   verb.option("--time-limit", a.time_limit, "Time limit of a board in seconds").positive();
   verb.option("--patience", a.patience,

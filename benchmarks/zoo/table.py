@@ -11,7 +11,7 @@ from networks import ENGINES, NETWORKS, Network
 README = Path(__file__).resolve().parent / "README.md"
 COLUMNS = ["network", "compiled", "CPU s", "memory MB", "arena B", "import error", "SQNR dB", "PT2E dB", "equal", *ENGINES]
 LEFT = ("network", "compiled", "equal")
-EXPLAINED = ["network", "SQNR dB", "variation dB", "of all dB", "largest error added by", "best option", "SQNR dB with it"]
+EXPLAINED = ["network", "SQNR dB", "varying energy dB", "SQNR of whole output dB", "largest error added by", "best option", "SQNR dB with it"]
 LOW_DB = 5  # networks with a lower SQNR are explained
 REASONS = 6  # reasons per engine in the second table
 

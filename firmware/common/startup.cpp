@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "firmware/common/exit_codes.h"
+#include "firmware/common/registers.h"
 #include "firmware/common/semihosting.h"
 #include "firmware/common/text.h"
 
@@ -31,9 +32,6 @@ constexpr bool kHasFaultStatus = true;
 constexpr bool kHasFaultStatus = false;
 #endif
 
-volatile uint32_t& system_register(uintptr_t address) {
-  return *reinterpret_cast<volatile uint32_t*>(address);
-}
 constexpr uintptr_t kCoprocessorAccess = 0xE000ED88;
 constexpr uintptr_t kConfigurableFaultStatus = 0xE000ED28;
 constexpr uintptr_t kHardFaultStatus = 0xE000ED2C;

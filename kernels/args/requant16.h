@@ -24,7 +24,8 @@ inline bool is_scale16(int32_t mult, int32_t shift) {
 }
 
 /// Requantization of a 64-bit sum per output channel. The constants are those of the operator: bias
-/// is int64[channels] or absent; mult and shift are int32, one entry or one per channel.
+/// is int64[channels] or absent; mult and shift are int32, one entry or one per channel. In names,
+/// `narrow` is a sum that fits 32 bits; activations and results always have 16 bits here.
 struct Requant16 {
   const int64_t* bias = nullptr;
   const int32_t* mult = nullptr;
@@ -53,6 +54,7 @@ struct Requant16 {
     return clamped(
         numerics::requantize64_narrow(sum, mult[channel * mult_step], shift[channel * shift_step]));
   }
+  /// Limits a code to the range of the operator.
   int16_t clamped(int32_t code) const {
     return static_cast<int16_t>(numerics::clamp(code, min, max));
   }

@@ -1,5 +1,5 @@
 // conv2d_int4_group and linear_int4_group on the DSP extension. A group of 32 values of x takes 8
-// steps of int4_linear_blocks.cpp, 22 cycles each, and about 24 cycles for its factors.
+// steps of the loop of int4_linear_blocks.cpp; then the sums are multiplied by the factors.
 
 #include "abi/ops/conv.h"
 #include "abi/ops/linear.h"
@@ -73,6 +73,7 @@ struct DspGroups {
           :
           : "memory");
       // clang-format on
+      // The factors precede the 32 bytes of weights that `w` has passed.
       sums[0] += w[-36] * low;
       sums[1] += w[-35] * int4_high_sum(both, low);
       sums[2] += w[-34] * low1;

@@ -12,7 +12,7 @@
 
 namespace thimble::kernels {
 
-/// Layer and one row of x for the sums of a quad of channels.
+/// One row of x, for the sums of a quad of channels.
 struct Int4GroupRow {
   const int8_t* x;
   const int32_t* eight_sums;

@@ -2,7 +2,7 @@
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V6M
 // linear_scalar_int4: pointers refer to the ends of the rows and share one index that counts up to
-// zero; sums are kept in the high registers (scalar_dot.cpp). Four products take 21.5 cycles.
+// zero; sums are kept in the high registers (scalar_dot.cpp).
 
 #include "kernels/args/int4.h"
 #include "kernels/define_kernel.h"

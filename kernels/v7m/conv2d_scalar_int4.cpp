@@ -1,8 +1,8 @@
 #include "abi/ops/conv.h"
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V7M
-// conv2d_scalar_int4: four channels of weights are unpacked for each block of pixels, which then
-// run the loops of conv2d_scalar.
+// conv2d_scalar_int4: four channels of weights are unpacked for each block of pixels; then the
+// loops of conv2d_scalar run.
 
 #include "kernels/args/int4.h"
 #include "kernels/define_kernel.h"

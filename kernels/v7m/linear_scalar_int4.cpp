@@ -2,7 +2,7 @@
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V7M
 // linear_scalar_int4: words hold four values of x, or four weights of two channels each. SBFX
-// extracts a weight; four channels share the values of x. 16 products take about 66 cycles.
+// extracts a weight; four channels share the values of x.
 
 #include <string.h>
 

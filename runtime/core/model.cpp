@@ -26,7 +26,7 @@ thimble_status code(Status status) {
 Model* initialized_model(const thimble_model* model) {
   if (model == nullptr) return nullptr;
   auto* impl = reinterpret_cast<Model*>(const_cast<uintptr_t*>(model->opaque));
-  return impl->magic - kModelMagic <= kRunningMagic - kModelMagic ? impl : nullptr;
+  return impl->magic == kModelMagic || impl->magic == kRunningMagic ? impl : nullptr;
 }
 
 /// Returns kOk with the Model of an initialized model that is not running.
@@ -36,8 +36,8 @@ Status idle_model(const thimble_model* model, Model*& impl) {
   return impl->magic == kModelMagic ? Status::kOk : Status::kBusy;
 }
 
-/// Writes Model::magic by a volatile store, which is not removed or moved: an interrupt handler
-/// that calls this model reads it.
+/// Writes Model::magic. An interrupt handler that calls this model reads it, so the store is
+/// volatile: the compiler neither removes it nor moves it across other volatile accesses.
 void set_magic(Model& model, uintptr_t magic) {
   *static_cast<volatile uintptr_t*>(&model.magic) = magic;
 }

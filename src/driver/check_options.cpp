@@ -20,10 +20,21 @@ bool has_int4(const CompileOptions& options, const engine::Part& part) {
   return options.dialect == engine::Dialect::kNative && part.engines.empty();
 }
 
+std::string_view int4_option(Int4Weights choice) {
+  switch (choice) {
+    case Int4Weights::kPerGroup:
+      return "--weights int4:group=32";
+    case Int4Weights::kWithinFlash:
+      return "--weights auto";
+    default:
+      return "--weights int4";
+  }
+}
+
 /// Rejects weights of 4 bits for targets without kernels for them.
 Status check_int4(const CompileOptions& options, const engine::Part& part) {
-  if ((!options.int4_weights && !options.int4_flash) || has_int4(options, part)) return ok();
-  const std::string_view option = options.int4_flash ? "--weights auto" : "--weights int4";
+  if (options.int4 == Int4Weights::kNone || has_int4(options, part)) return ok();
+  const std::string_view option = int4_option(options.int4);
   if (!part.engines.empty()) {
     return unsupported("{}: {} has no weights of 4 bits; use a target without an NPU, such as {}",
                        option, part.engines[0].name, part.cpu->name);
@@ -59,7 +70,7 @@ Status check_float(const FloatModel& model, const CompileOptions& options,
     return bad_input("--float with --io {}: inputs and outputs of a float model are float32",
                      quant::io_name(any ? other->second : options.io.all));
   }
-  if (!options.quant.empty() || options.int4_weights || options.int4_flash) {
+  if (!options.quant.empty() || options.int4 != Int4Weights::kNone) {
     return bad_input(
         "--float keeps the whole model in float32: it cannot be used with --quant or --weights");
   }

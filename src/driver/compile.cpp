@@ -172,7 +172,7 @@ Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
     keep_first_calls(samples, model.graph, &data.samples);
   };
   THIMBLE_TRY(quant::QuantizedModel quantized,
-              options.int4_flash
+              options.int4 == Int4Weights::kWithinFlash
                   ? quantize_within_flash(model, data, options, part)
                   : quantize_model(model, data, options, arithmetic_of(options, *part),
                                    {.keep_samples = keep_samples}));

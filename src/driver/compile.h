@@ -27,6 +27,14 @@ namespace thimble::driver {
 
 struct SampleArrays;  // data.h
 
+/// Which weights have 4 bits, where a kernel exists.
+enum class Int4Weights : uint8_t {
+  kNone,
+  kPerChannel,   // all, with a scale per output channel
+  kPerGroup,     // all, with a factor for each 32 inputs of an output channel in addition
+  kWithinFlash,  // as many as the limit of flash requires (int4_choice.h)
+};
+
 struct Compiled;
 
 /// Options that are not set are taken from the part's recipe, or have a default.
@@ -50,10 +58,8 @@ struct CompileOptions {
   bool names = false;                    // write the name of each call's result (emit/layers.h)
   bool io_channels_last = false;         // declare 4-D inputs and outputs as NHWC
   std::optional<bool> wide_activations;  // int16 where a kernel exists
-  bool int4_weights = false;             // weights of 4 bits where a kernel exists
-  bool int4_groups = false;              // with a factor for each 32 inputs of a channel
-  /// Flash that the program may need: some weights get 4 bits (int4_choice.h).
-  std::optional<int64_t> int4_flash;
+  Int4Weights int4 = Int4Weights::kNone;
+  int64_t int4_flash_max = 0;               // bytes; of Int4Weights::kWithinFlash
   bool narrow_softmax = false;              // int8 also for a softmax at the end
   std::optional<quant::AccuracyGoal> goal;  // labels come from the calibration data
   std::vector<QuantChoice> quant;           // precision of single operators

@@ -18,7 +18,11 @@ class FlashSearch {
  public:
   FlashSearch(const FloatModel& model, const Calibration& data, const CompileOptions& options,
               const std::shared_ptr<const engine::Part>& part)
-      : model_(model), data_(data), options_(options), part_(part), limit_(*options.int4_flash) {}
+      : model_(model),
+        data_(data),
+        options_(options),
+        part_(part),
+        limit_(options.int4_flash_max) {}
 
   Result<QuantizedModel> run() {
     const Int4Selection none;
@@ -202,8 +206,8 @@ Result<QuantizedModel> quantize_within_flash(const FloatModel& model, const Cali
 Result<std::optional<int64_t>> cycles_with_int8_weights(
     const FloatModel& model, const QuantizedModel& quantized,
     const std::shared_ptr<const engine::Part>& part, const CompileOptions& options) {
-  QuantizedModel wide{quantized.graph, {}};
-  for (ir::Op& op : wide.graph.ops()) {
+  QuantizedModel with_int8{quantized.graph, {}};
+  for (ir::Op& op : with_int8.graph.ops()) {
     if (!ir::has_int4_weights(op)) continue;
     if (ir::has_grouped_weights(op)) op.attrs.set(ir::attr::weight_group, int64_t{0});
     op.attrs.set(ir::attr::weight_bits, int64_t{8});
@@ -211,9 +215,9 @@ Result<std::optional<int64_t>> cycles_with_int8_weights(
   CompileOptions plain = options;
   plain.progress = {};
   StageFiles none({});
-  THIMBLE_TRY(Program program, write_program(model, wide, part, plain, std::nullopt, &none));
+  THIMBLE_TRY(Program program, write_program(model, with_int8, part, plain, std::nullopt, &none));
   THIMBLE_TRY(const Compiled compiled,
-              report_program(std::move(program), model, wide, part, plain));
+              report_program(std::move(program), model, with_int8, part, plain));
   return compiled.report.cycles;
 }
 

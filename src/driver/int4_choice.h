@@ -15,7 +15,7 @@
 namespace thimble::driver {
 
 /// Returns the quantized model, with report.int4_choice. A not-supported error states the smallest
-/// flash if the limit options.int4_flash cannot be reached.
+/// flash if the limit options.int4_flash_max cannot be reached.
 [[nodiscard]] Result<quant::QuantizedModel> quantize_within_flash(
     const FloatModel& model, const Calibration& data, const CompileOptions& options,
     const std::shared_ptr<const engine::Part>& part);

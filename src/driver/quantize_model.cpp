@@ -26,7 +26,7 @@ void apply_preferences(const engine::Part& part, quant::QuantSpec* spec) {
     if (preferences->linear_per_tensor) spec->linear_weights = quant::LinearWeights::kPerTensor;
     if (preferences->narrow_softmax) spec->wide_softmax = false;
     if (preferences->symmetric_products) spec->symmetric_products = true;
-    if (preferences->fixed_curves) spec->own_curves = false;
+    if (preferences->fixed_sigmoid_scale) spec->sigmoid_scale_from_range = false;
     // Operators are offered to the first engine first, so its names take precedence.
     if (spec->tables.empty()) {
       spec->tables.assign(preferences->tables.begin(), preferences->tables.end());
@@ -82,8 +82,10 @@ Result<quant::QuantizeOptions> quantize_options_of(const FloatModel& model, cons
   quantize_options.observer = arithmetic.observer;
   quantize_options.wide = wide_choice(options.quant, arithmetic.wide_activations);
   quantize_options.keep_float = float_choice(options.quant);
-  quantize_options.int4 = int4_choice(options.quant, options.int4_weights);
-  quantize_options.int4_groups = options.int4_groups;
+  const bool all_int4 =
+      options.int4 == Int4Weights::kPerChannel || options.int4 == Int4Weights::kPerGroup;
+  quantize_options.int4 = int4_choice(options.quant, all_int4);
+  quantize_options.int4_groups = options.int4 == Int4Weights::kPerGroup;
   quantize_options.goal = options.goal;
   if (options.goal && options.goal->metric == quant::Metric::kTop1) {
     if (!data.samples.labels) {
@@ -165,7 +167,7 @@ Arithmetic arithmetic_of(const CompileOptions& options, const engine::Part& part
   spec.per_tensor_tolerance_db = stock ? kStockToleranceDb : kNativeToleranceDb;
   spec.wide_softmax = !stock && !options.narrow_softmax;
   spec.own_means = !stock;  // ExecuTorch has no mean kernel
-  spec.own_curves = !stock;
+  spec.sigmoid_scale_from_range = !stock;
   // An NPU has its own form of weights. The weights for the DSP extension have pairs of channels in
   // 16-bit words, from which no kernel reads rows.
   spec.tied_tables = !stock && part.engines.empty() && part.cpu->isa != abi::Isa::kDsp;
@@ -194,7 +196,7 @@ Result<quant::QuantizedModel> quantize_model(const FloatModel& model, const Cali
                                              const Arithmetic& arithmetic,
                                              const QuantizeExtras& extras) {
   if (options.keep_float) return quant::QuantizedModel{model.graph, {}};
-  if (options.int4_flash && extras.int4 == nullptr) {
+  if (options.int4 == Int4Weights::kWithinFlash && extras.int4 == nullptr) {
     return bad_input("--weights auto: only `compile` of a model with one method supports it");
   }
   THIMBLE_TRY(quant::QuantizeOptions quantize_options,

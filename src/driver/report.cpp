@@ -1,7 +1,10 @@
 #include "driver/report.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "driver/linked_report.h"
 #include "driver/output_quality.h"
@@ -63,8 +66,25 @@ std::string optimize_line(const CompileReport& report) {
   return fmt::format("optimized      for {}\n", engine::optimize_name(report.optimize));
 }
 
-std::string note_line(const quant::WidthNote& note) {
-  return fmt::format("  {:<14} {}   {}\n", note.source.where(), note.source.text, note.reason);
+/// Returns a line for each note. Notes with the same text, such as those of a loop over layers,
+/// have one line with their number.
+std::string note_lines(const std::vector<quant::WidthNote>& notes) {
+  std::vector<std::pair<std::string, int>> lines;
+  for (const quant::WidthNote& note : notes) {
+    std::string line =
+        fmt::format("  {:<14} {}   {}", note.source.where(), note.source.text, note.reason);
+    const auto same = std::ranges::find(lines, line, &std::pair<std::string, int>::first);
+    if (same == lines.end()) {
+      lines.emplace_back(std::move(line), 1);
+    } else {
+      ++same->second;
+    }
+  }
+  std::string text;
+  for (const auto& [line, count] : lines) {
+    text += line + (count == 1 ? "\n" : fmt::format(" ({} operators)\n", count));
+  }
+  return text;
 }
 
 /// Returns lines on the choice of 16-bit operators, if there was any.
@@ -82,10 +102,9 @@ std::string width_lines(const quant::QuantReport& quant) {
           fmt::format(", {:.4g} with {} operators in int16 ({:.4g} with all), {:.4g} required\n",
                       goal.reached, goal.promoted.size(), goal.wide, goal.least);
     }
-    for (const quant::WidthNote& note : goal.promoted) text += note_line(note);
+    text += note_lines(goal.promoted);
   }
-  for (const quant::WidthNote& note : quant.kept_int8) text += note_line(note);
-  return text;
+  return text + note_lines(quant.kept_int8);
 }
 
 /// Returns lines on the choice of --weights auto.
@@ -128,8 +147,7 @@ std::string int4_lines(const CompileReport& report) {
                     static_cast<double>(*report.cycles) / static_cast<double>(*report.int8_cycles));
   }
   if (quant.int4_choice) text += int4_choice_lines(quant);
-  for (const quant::WidthNote& note : quant.kept_int8_weights) text += note_line(note);
-  return text;
+  return text + note_lines(quant.kept_int8_weights);
 }
 
 /// Returns `tuned          24.9 -> 26.1 dB on samples held back: equalize (all layers) +0.8; ...`

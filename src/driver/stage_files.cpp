@@ -1,8 +1,8 @@
 #include "driver/stage_files.h"
 
-#include <fstream>
 #include <system_error>
 
+#include "base/replace_file.h"
 #include "ir/print.h"
 
 namespace thimble::driver {
@@ -17,12 +17,7 @@ Status StageFiles::save(std::string_view name, ByteView bytes) {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   const std::filesystem::path path = folder_ / fmt::format("{:02}-{}", ++count_, name);
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) return bad_input("{}: cannot be written", path.string());
-  return ok();
+  return base::replace_file(path, bytes);
 }
 
 }  // namespace thimble::driver

@@ -98,7 +98,7 @@ struct Int4Selection {
 /// Arguments of quantize_model() that few callers have.
 struct QuantizeExtras {
   quant::JointCalibration* joint = nullptr;  // of the methods of one model, see observe_model()
-  const Int4Selection* int4 = nullptr;       // required if options.int4_flash is set
+  const Int4Selection* int4 = nullptr;       // required for Int4Weights::kWithinFlash
   std::function<void(int64_t)> keep_samples = {};  // quant::QuantizeOptions::keep_samples
 };
 [[nodiscard]] Result<quant::QuantizedModel> quantize_model(const FloatModel& model,

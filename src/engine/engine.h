@@ -312,7 +312,7 @@ struct QuantPreferences {
   bool narrow_softmax = false;      // int8 softmax, also at the end of the graph
   bool symmetric_products = false;  // operands of a product of activations: zero points 0
   /// Results of sigmoid and tanh have the scales 1/256 and 1/128, as with `tables`.
-  bool fixed_curves = false;
+  bool fixed_sigmoid_scale = false;
   /// Functions that a table may compute, by the names of quant/named_function.h. Other functions
   /// are split into operators and such tables. Empty: any function.
   std::span<const std::string_view> tables{};

@@ -4,74 +4,16 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
-#include <set>
-
-#include <fmt/ranges.h>
 
 #include "base/aligned_bytes.h"
 #include "formats/pte/read.h"
 #include "hostrun/device.h"
+#include "hostrun/status_error.h"
 #include "kernels/kernels.h"
 #include "thimble.h"
 #include "thimble_trace.h"
 
 namespace thimble::hostrun {
-namespace {
-
-std::string joined(const std::set<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-/// Operators that the file calls and for which this build has no kernel, as text.
-std::string missing_kernels(const Interface& interface) {
-  const kernels::KernelTable table = kernels::all_kernels();
-  std::set<std::string> missing;
-  for (const std::string& op : interface.ops) {
-    if (!op.starts_with('(')) missing.insert(op);
-  }
-  for (uint32_t i = 0; i < table.count; ++i) missing.erase(table.kernels[i]->name);
-  return joined(missing);
-}
-
-/// Operators that are called with a number of arguments that no kernel accepts, as text.
-std::string unknown_signatures(const Interface& interface) {
-  const kernels::KernelTable table = kernels::all_kernels();
-  std::set<std::string> unknown;
-  for (size_t op = 0; op < interface.ops.size(); ++op) {
-    std::set<size_t> signatures;
-    for (uint32_t i = 0; i < table.count; ++i) {
-      const kernels::Kernel& kernel = *table.kernels[i];
-      if (interface.ops[op] == kernel.name)
-        signatures.insert(std::string_view(kernel.arguments).size());
-    }
-    if (signatures.empty() || signatures.contains(interface.arguments[op])) continue;
-    unknown.insert(fmt::format("{} with {} arguments", interface.ops[op], interface.arguments[op]));
-  }
-  return joined(unknown);
-}
-
-Error failure(thimble_status status, std::string_view label, const Interface& interface) {
-  const auto code = static_cast<abi::Status>(status);
-  std::string message = fmt::format("{}: {}", label, thimble_status_text(status));
-  const std::string signatures = unknown_signatures(interface);
-  if (code == abi::Status::kMissingKernel) message += ": " + missing_kernels(interface);
-  std::set<std::string> non_kernel_calls(interface.non_kernel_calls.begin(),
-                                         interface.non_kernel_calls.end());
-  for (const DeviceKind& kind : device_kinds()) {
-    if (kind.open != nullptr) non_kernel_calls.erase(fmt::format("delegate {}", kind.id));
-  }
-  const bool lacks_delegate =
-      code == abi::Status::kUnsupported || code == abi::Status::kMissingDelegate;
-  if (lacks_delegate && !non_kernel_calls.empty()) message += ": " + joined(non_kernel_calls);
-  if (code == abi::Status::kCorrupt && !signatures.empty()) {
-    return unsupported("{}: calls {}: no kernel has this number of arguments", label, signatures);
-  }
-  const bool lacking =
-      code == abi::Status::kMissingKernel || lacks_delegate || code == abi::Status::kLayoutVersion;
-  return {lacking ? ErrorKind::kUnsupported : ErrorKind::kBadInput, std::move(message)};
-}
-
-}  // namespace
 
 struct HostModel::State {
   State(ByteView bytes, std::string name) : label(std::move(name)), file(bytes) {}
@@ -94,7 +36,7 @@ struct HostModel::State {
 
   [[nodiscard]] Status check(thimble_status status) const {
     if (status == 0) return ok();
-    Error error = failure(status, label, interface);
+    Error error = status_error(status, label, interface);
     const auto code = static_cast<abi::Status>(status);
     const bool of_npu = code == abi::Status::kNpuFault || code == abi::Status::kNpuTimeout ||
                         code == abi::Status::kDriverError || code == abi::Status::kWrongNpu ||

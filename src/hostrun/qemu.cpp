@@ -12,6 +12,7 @@
 #include "cycles/counted_blocks.h"
 #include "hostrun/board_image.h"
 #include "hostrun/fvp.h"
+#include "hostrun/status_error.h"
 
 namespace thimble::hostrun {
 namespace {
@@ -210,6 +211,11 @@ class Boot {
     }
     if (result.exit_code == 0) return ok();
     const std::string said = result.output.substr(0, result.output.find('\n'));
+    const Lines lines = parse_lines(said);
+    if (const auto status = static_cast<thimble_status>(number(lines, "status")); status != 0) {
+      Error error = status_error(status, label_, interface_);
+      if (error.kind == ErrorKind::kUnsupported) return error;
+    }
     return bad_input("{}: {} {}: exit code {}: {}", label_, options_.target, under(),
                      result.exit_code, said);
   }

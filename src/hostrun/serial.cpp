@@ -6,6 +6,7 @@
 
 #include "abi/serial/protocol.h"
 #include "hostrun/serial_link.h"
+#include "hostrun/status_error.h"
 #include "runtime/include/thimble.h"
 
 namespace thimble::hostrun {
@@ -32,8 +33,9 @@ Bytes words(std::initializer_list<uint32_t> list) {
 
 class Session {
  public:
-  Session(SerialLink link, std::string_view label, const SerialOptions& options)
-      : link_(std::move(link)), label_(label), options_(options) {
+  Session(SerialLink link, std::string_view label, const Interface& interface,
+          const SerialOptions& options)
+      : link_(std::move(link)), label_(label), interface_(interface), options_(options) {
     facts_.board = link_.board().board;
     facts_.core = link_.board().core;
     facts_.clock_mhz = link_.board().clock_hz / 1e6;
@@ -72,8 +74,8 @@ class Session {
     return bad_input(
         "{}: the board's model has {} inputs, {} outputs and {} instructions, the file {}, {} and "
         "{}",
-        label_, inputs_, outputs_, instructions_, interface.inputs.size(),
-        interface.outputs.size(), interface.ops.size());
+        label_, inputs_, outputs_, instructions_, interface.inputs.size(), interface.outputs.size(),
+        interface.ops.size());
   }
 
   Status set_input(uint32_t index, ByteView data) {
@@ -151,6 +153,14 @@ class Session {
     return bad_input("{}: {} on {}: an answer of {} bytes", label_, step, options_.port, bytes);
   }
 
+  /// Returns the error for a status of the board's runtime. Its message is that of the host if the
+  /// runtime lacks something that the file needs.
+  Error runtime_error(thimble_status status, const char* step) const {
+    Error error = status_error(status, label_, interface_);
+    if (error.kind == ErrorKind::kUnsupported) return error;
+    return bad_input("{}: {} on {}: {}", label_, step, options_.port, thimble_status_text(status));
+  }
+
   Status check(ByteView reply, const char* step) const {
     if (reply.size() < 4) return wrong_size(step, reply.size());
     switch (word(reply, 0)) {
@@ -163,19 +173,19 @@ class Session {
         return bad_input("{}: {} on {}: needs {} bytes of RAM, {} has {} bytes left", label_, step,
                          options_.port, word(reply, 1), facts_.board, word(reply, 2));
       case serial::kWrongBytes:
-        return bad_input("{}: {} on {}: the board has received other bytes than were sent",
-                         label_, step, options_.port);
+        return bad_input("{}: {} on {}: the board has received other bytes than were sent", label_,
+                         step, options_.port);
       case serial::kRuntime:
-        return bad_input("{}: {} on {}: {}", label_, step, options_.port,
-                         thimble_status_text(static_cast<thimble_status>(word(reply, 1))));
+        return runtime_error(static_cast<thimble_status>(word(reply, 1)), step);
       default:
-        return bad_input("{}: {} on {}: the board refuses the request with status {}", label_,
-                         step, options_.port, word(reply, 0));
+        return bad_input("{}: {} on {}: the board refuses the request with status {}", label_, step,
+                         options_.port, word(reply, 0));
     }
   }
 
   SerialLink link_;
   std::string_view label_;
+  const Interface& interface_;
   const SerialOptions& options_;
   SerialFacts facts_;
   size_t inputs_ = 0, outputs_ = 0, instructions_ = 0;
@@ -210,7 +220,7 @@ Result<SerialRun> run_on_serial(ByteView pte, std::string_view label, const Inte
     THIMBLE_CHECK(check_inputs(interface.inputs, call, label));
   }
   THIMBLE_TRY(SerialLink link, SerialLink::open(options.port, options.baud, options.patience));
-  Session session(std::move(link), label, options);
+  Session session(std::move(link), label, interface, options);
   THIMBLE_CHECK(session.load(pte));
   THIMBLE_CHECK(session.check_interface(interface));
   SerialRun run;

@@ -13,6 +13,7 @@
 #include "import/dynamic_quantization.h"
 #include "import/empty.h"
 #include "import/handlers.h"
+#include "import/import_call.h"
 #include "import/integers.h"
 #include "import/layout.h"
 #include "import/mask_positions.h"
@@ -37,37 +38,6 @@ Error unsupported_input(std::string_view name, pt2::ScalarType type) {
   }
   return unsupported("input {} is {}: export with float32, int32, int64 or bool example inputs",
                      name, pt2::name(type));
-}
-
-/// Returns what to do about a weight of a tensor subclass, which the archive holds as a Python
-/// object; empty for other operators.
-std::string_view subclass_refusal(std::string_view target) {
-  if (target != "export.access_subclass_inner_tensor.default") return "";
-  return "a weight is a tensor subclass, as of torchao's quantize_; save "
-         "exported.run_decompositions({}) or call torchao.utils.unwrap_tensor_subclass(model) "
-         "before the export";
-}
-
-/// Imports a node by its handler. Integers that depend on a position, and booleans for which the
-/// handler has no operators, become a table.
-Status import_call(Call& call, Handler handler, std::string_view target) {
-  const auto* meta = call.result_meta();
-  const auto dtype = meta == nullptr ? std::nullopt : ir_dtype(meta->dtype);
-  const auto tabulated = [&]() -> Result<ValueId> {
-    if (!dtype || *dtype == ir::DType::kF32) return ir::kNoValue;
-    return tabulate_integers(call, target);
-  };
-  if (dtype != ir::DType::kBool) {
-    THIMBLE_TRY(const ValueId row, tabulated());
-    if (row != ir::kNoValue) return call.result(row);
-    THIMBLE_TRY(const ValueId computed, compute_integers(call, target));
-    return computed == ir::kNoValue ? handler(call) : call.result(computed);
-  }
-  Status status = handler(call);
-  if (status.ok() || status.error().kind != ErrorKind::kUnsupported) return status;
-  THIMBLE_TRY(const ValueId row, tabulated());
-  if (row != ir::kNoValue) return call.result(row);
-  return status;
 }
 
 /// Names of buffers of the archive.
@@ -449,7 +419,7 @@ class Importer {
     std::vector<bool> asked(states_.size(), false);
     for (bool grown = true; grown;) {
       grown = false;
-      const std::vector<bool> used = reached_from(results);
+      const std::vector<bool> used = needed_values(context_.builder.graph, results);
       for (size_t i = 0; i < states_.size(); ++i) {
         const ValueId value = context_.builder.graph.states()[i].value;
         if (asked[i] || !used[static_cast<size_t>(value)]) continue;
@@ -458,19 +428,6 @@ class Importer {
       }
     }
     return needed;
-  }
-
-  std::vector<bool> reached_from(const std::vector<ValueId>& results) const {
-    const ir::Graph& graph = context_.builder.graph;
-    std::vector<bool> reached(graph.value_count(), false);
-    for (const ValueId id : results) reached[static_cast<size_t>(id)] = true;
-    for (auto op = graph.ops().rbegin(); op != graph.ops().rend(); ++op) {
-      if (!reached[static_cast<size_t>(op->output)]) continue;
-      for (const ValueId id : op->inputs) {
-        if (id != ir::kNoValue) reached[static_cast<size_t>(id)] = true;
-      }
-    }
-    return reached;
   }
 
   Status check_refusals() {

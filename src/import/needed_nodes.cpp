@@ -24,4 +24,16 @@ std::set<std::string> needed_nodes(const pt2::ExportedProgram& program,
   return needed;
 }
 
+std::vector<bool> needed_values(const ir::Graph& graph, const std::vector<ir::ValueId>& results) {
+  std::vector<bool> needed(graph.value_count(), false);
+  for (const ir::ValueId id : results) needed[static_cast<size_t>(id)] = true;
+  for (auto op = graph.ops().rbegin(); op != graph.ops().rend(); ++op) {
+    if (!needed[static_cast<size_t>(op->output)]) continue;
+    for (const ir::ValueId id : op->inputs) {
+      if (id != ir::kNoValue) needed[static_cast<size_t>(id)] = true;
+    }
+  }
+  return needed;
+}
+
 }  // namespace thimble::import_pt2

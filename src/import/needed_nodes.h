@@ -1,11 +1,12 @@
 #pragma once
-// The nodes that the outputs depend on.
+// The nodes and values that the outputs depend on.
 
 #include <set>
 #include <string>
 #include <vector>
 
-#include "formats/pt2/program.h"
+#include "formats/pt2/reader.h"
+#include "ir/graph.h"
 
 namespace thimble::import_pt2 {
 
@@ -15,5 +16,9 @@ namespace thimble::import_pt2 {
 [[nodiscard]] std::set<std::string> needed_nodes(
     const formats::pt2::ExportedProgram& program,
     const std::vector<const formats::pt2::Node*>& nodes);
+
+/// Returns for each value of the graph whether `results` depend on it.
+[[nodiscard]] std::vector<bool> needed_values(const ir::Graph& graph,
+                                              const std::vector<ir::ValueId>& results);
 
 }  // namespace thimble::import_pt2

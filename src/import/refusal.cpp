@@ -40,4 +40,11 @@ std::string describe(const std::vector<const Refusal*>& refusals) {
   return text;
 }
 
+std::string_view subclass_refusal(std::string_view target) {
+  if (target != "export.access_subclass_inner_tensor.default") return "";
+  return "a weight is a tensor subclass, as of torchao's quantize_; save "
+         "exported.run_decompositions({}) or call torchao.utils.unwrap_tensor_subclass(model) "
+         "before the export";
+}
+
 }  // namespace thimble::import_pt2

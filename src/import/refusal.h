@@ -2,6 +2,7 @@
 // Unsupported operators, collected over the whole graph so that one message reports all of them.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/graph.h"
@@ -18,5 +19,9 @@ struct Refusal {
 ///   aten.pad.default is not supported: mode reflect
 ///     net.py:12      x = F.pad(x, (1, 1), 'reflect')    in module features.0
 [[nodiscard]] std::string describe(const std::vector<const Refusal*>& refusals);
+
+/// Returns what to do about a weight of a tensor subclass, which the archive holds as a Python
+/// object; empty for other operators.
+[[nodiscard]] std::string_view subclass_refusal(std::string_view target);
 
 }  // namespace thimble::import_pt2

@@ -78,7 +78,7 @@ Result<Annotations> annotate(const Graph& prepared, const QuantSpec& spec) {
   }
   const Graph& graph = result.graph;
   PlanPreferences preferences = preferences_of(spec, {});
-  preferences.own_curves = false;  // needs ranges
+  preferences.sigmoid_scale_from_range = false;  // needs ranges
   THIMBLE_TRY(Plan roles, plan(graph, {}, preferences));
   assign_widths(graph, {std::vector<bool>(graph.ops().size(), false), {}, Io::kFloat}, roles);
   Classes classes(graph, roles);

@@ -172,8 +172,8 @@ Classes::Classes(const Graph& graph, const Plan& plan)
     const size_t result = static_cast<size_t>(op_plan.result);
     // The parameters are fixed by the operator itself, not by a clamp that is merged into it.
     if (const auto fixed = fixed_params(op, is_wide(op_plan.result))) {
-      if (may_have_own_scale(op, op_plan)) {
-        curves_.push_back({op_plan.result, *fixed});
+      if (can_have_scale_from_range(op, op_plan)) {
+        sigmoids_.push_back({op_plan.result, *fixed});
       } else {
         fixed_[result] = fixed;
       }
@@ -199,21 +199,23 @@ Classes::Classes(const Graph& graph, const Plan& plan)
 }
 
 /// Returns true for a sigmoid or tanh in a table, whose result can have any scale.
-bool Classes::may_have_own_scale(const Op& op, const OpPlan& op_plan) const {
-  const bool curve = op.kind == OpKind::sigmoid || op.kind == OpKind::tanh;
-  return plan_.own_curves && curve && op_plan.role == Role::kTable && !is_wide(op_plan.result);
+bool Classes::can_have_scale_from_range(const Op& op, const OpPlan& op_plan) const {
+  const bool bounded = op.kind == OpKind::sigmoid || op.kind == OpKind::tanh;
+  return plan_.sigmoid_scale_from_range && bounded && op_plan.role == Role::kTable &&
+         !is_wide(op_plan.result);
 }
 
-/// Sets the fixed parameters of each sigmoid or tanh, unless the scale of its own range is below
-/// kFiner of the fixed one. The fixed scale has exact bounds and is equal for all of them, so a
-/// slightly finer one has no advantage.
-void Classes::fix_curves(Observer observer) {
-  constexpr double kFiner = 0.75;
-  for (const auto& [result, fixed] : curves_) {
+/// Sets the fixed parameters of each sigmoid or tanh whose range needs at least kScaleRatio of the
+/// fixed scale. The fixed scale has exact bounds and is equal for all of them; a scale above this
+/// limit would add less than half a bit of resolution.
+void Classes::fix_sigmoid_scales(Observer observer) {
+  constexpr double kScaleRatio = 0.75;
+  for (const auto& [result, fixed] : sigmoids_) {
     const size_t root = find(result);
     if (fixed_[root]) continue;
-    const Params own = params_for(choose_range(seen_[root], observer));
-    if (own.scale > kFiner * fixed.scale || seen_[root].elements() == 0) fixed_[root] = fixed;
+    const Params from_range = params_for(choose_range(seen_[root], observer));
+    if (from_range.scale > kScaleRatio * fixed.scale || seen_[root].elements() == 0)
+      fixed_[root] = fixed;
   }
 }
 
@@ -567,7 +569,7 @@ Classes::Assigned Classes::assign(const std::vector<Histogram>& seen, Observer o
     seen_[find(op.output)].include(op.get(ir::attr::value));
   }
   include_first_states(observer);
-  fix_curves(observer);
+  fix_sigmoid_scales(observer);
   join_scores(observer);
   join_all(observer);
   std::vector<std::optional<Params>> by_root(graph_.value_count());

@@ -56,8 +56,8 @@ class Classes {
   [[nodiscard]] size_t find(ir::ValueId id) const;
   void unite(ir::ValueId a, ir::ValueId b);
   void unite_states();
-  [[nodiscard]] bool may_have_own_scale(const ir::Op& op, const OpPlan& op_plan) const;
-  void fix_curves(Observer observer);
+  [[nodiscard]] bool can_have_scale_from_range(const ir::Op& op, const OpPlan& op_plan) const;
+  void fix_sigmoid_scales(Observer observer);
   [[nodiscard]] bool is_wide(ir::ValueId id) const { return plan_.wide[static_cast<size_t>(id)]; }
   [[nodiscard]] bool is_float(ir::ValueId id) const {
     return graph_.type(id).dtype == ir::DType::kF32;
@@ -89,8 +89,9 @@ class Classes {
   std::vector<bool> wide_samples_;            // by value: 16-bit samples of the application
   std::vector<bool> samples_;                 // by value: sample_rows()
   std::vector<std::optional<Params>> fixed_;  // by class root
-  std::vector<std::pair<ir::ValueId, Params>> curves_;  // results, with the fixed parameters
-  std::vector<Histogram> seen_;                         // by class root
+  std::vector<std::pair<ir::ValueId, Params>>
+      sigmoids_;                 // sigmoid and tanh: results with their fixed parameters
+  std::vector<Histogram> seen_;  // by class root
 };
 
 }  // namespace thimble::quant

@@ -4,8 +4,9 @@
 //
 // A weight is scale * factor * code with a code in [-8, 7] and an integer factor from 1 to 15. The
 // product of factor and code is a weight of 8 bits, so accumulators, kernels with 8 bits and the
-// reference evaluator need no other formula. If the magnitudes of groups differ by up to 3, such
-// factors lose less than 0.3 dB compared with a float scale per group (quant_rounding_test).
+// reference evaluator need no other formula. If the magnitudes of groups differ by a factor of up
+// to 3, such factors lose less than 0.3 dB compared with a float scale per group
+// (quant_rounding_test).
 
 #include <cstdint>
 #include <span>
@@ -18,9 +19,9 @@ struct GroupScales {
   std::vector<uint8_t> factors;  // one per group
 };
 
-/// Returns the scale, at least `finest`, and the factors with the least squared error of the
+/// Returns the scale, at least `scale_min`, and the factors with the least squared error of the
 /// weights of one channel. `w` has a weight that is not 0.
-[[nodiscard]] GroupScales group_scales(std::span<const float> w, double finest);
+[[nodiscard]] GroupScales group_scales(std::span<const float> w, double scale_min);
 
 /// Returns the product of factor and nearest code.
 [[nodiscard]] int8_t grouped_code(float weight, double scale, int32_t factor);

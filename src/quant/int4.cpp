@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/cancel.h"
+#include "base/rounding.h"
 #include "ir/op_cost.h"
 #include "ir/op_traits.h"
 #include "ir/weight_bits.h"
@@ -162,7 +163,7 @@ void report_int4(const Graph& graph, const Plan& plan, const QuantizeOptions& op
       report.int4_bytes += (weights + 1) / 2 + scales;
       if (ir::has_grouped_weights(op)) {
         const ir::Shape& shape = lowered.type(op.inputs[i]).shape;
-        report.int4_bytes += shape[0] * ((shape[1] + ir::kWeightGroup - 1) / ir::kWeightGroup);
+        report.int4_bytes += shape[0] * divide_up(shape[1], ir::kWeightGroup);
       }
       report.int4_as_int8_bytes += weights + scales;
     }

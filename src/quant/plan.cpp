@@ -137,7 +137,8 @@ class Planner {
         preferences_(preferences),
         float_ops_(float_ops(graph, preferences)) {
     plan_.pins = std::move(pins);
-    plan_.own_curves = preferences.own_curves && plan_.pins.params.empty();
+    plan_.sigmoid_scale_from_range =
+        preferences.sigmoid_scale_from_range && plan_.pins.params.empty();
     plan_.ops.resize(graph.ops().size());
     plan_.is_quantized.resize(graph.value_count(), false);
     source_.resize(graph.value_count(), ir::kNoValue);
@@ -334,7 +335,7 @@ PlanPreferences preferences_of(const QuantSpec& spec, const QuantizeOptions& opt
           spec.symmetric_products,
           spec.tables,
           options.io,
-          spec.own_curves && spec.tables.empty(),
+          spec.sigmoid_scale_from_range && spec.tables.empty(),
           options.keep_float};
 }
 

@@ -38,11 +38,11 @@ struct OpPlan {
 };
 
 struct Plan {
-  std::vector<OpPlan> ops;         // by operator index
-  std::vector<bool> is_quantized;  // by value: the value is quantized
-  std::vector<bool> wide;          // by value: the value has 16 bits (widths.h)
-  bool own_curves = false;         // of PlanPreferences
-  Pins pins;                       // parameters chosen by PyTorch's quantizer
+  std::vector<OpPlan> ops;                // by operator index
+  std::vector<bool> is_quantized;         // by value: the value is quantized
+  std::vector<bool> wide;                 // by value: the value has 16 bits (widths.h)
+  bool sigmoid_scale_from_range = false;  // of PlanPreferences
+  Pins pins;                              // parameters chosen by PyTorch's quantizer
   /// Parameters that are decided: of tables that are also weights (tied.h), and of states that
   /// another method has (joint.h).
   std::map<ir::ValueId, Params> given;
@@ -56,7 +56,7 @@ struct PlanPreferences {
   std::span<const std::string_view> tables;  // allowed functions (split_table.h); empty: any
   IoTypes io;                                // types of outputs
   /// The result of a sigmoid or tanh has a finer scale than the fixed one if its range is small.
-  bool own_curves = false;
+  bool sigmoid_scale_from_range = false;
   std::function<bool(const ir::Graph&, const ir::Op&)> keep_float;  // of QuantizeOptions
 };
 /// Returns a not-supported error that lists every operator without an integer form, with its source

@@ -48,7 +48,7 @@ struct QuantSpec {
   bool tied_tables = false;  // a table that is also a linear's weights has their scale (tied.h)
   /// A sigmoid or tanh has a finer scale than the fixed one if its results are small. No effect if
   /// `tables` has names: an NPU with own functions has fixed scales.
-  bool own_curves = false;
+  bool sigmoid_scale_from_range = false;
   /// Functions allowed in tables, by the names of named_function.h; empty: any function.
   std::vector<std::string_view> tables;
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/rounding.h"
+#include "ir/weight_bits.h"
 #include "numerics/fixed_point.h"
 #include "numerics/int16.h"
 #include "numerics/multiplier.h"
@@ -73,15 +75,15 @@ double weight_scale(const Channel& channel, const Params& x) {
 /// the scale is `zero_scale`.
 GroupScales grouped_scales(const Channel& channel, const Params& x, double zero_scale) {
   if (largest(channel.w) == 0) {
-    const auto group = static_cast<size_t>(ir::kWeightGroup);
-    return {zero_scale, std::vector<uint8_t>((channel.w.size() + group - 1) / group, 1)};
+    const int64_t groups = divide_up(std::ssize(channel.w), ir::kWeightGroup);
+    return {zero_scale, std::vector<uint8_t>(static_cast<size_t>(groups), 1)};
   }
   GroupScales scales = group_scales(channel.w, 0x1p-100);
-  const auto reach_of = [&](const GroupScales& tried) {
+  const auto accumulator_bound = [&](const GroupScales& tried) {
     return grouped_magnitude(channel.w, tried) * limits_of(x).activation +
            std::abs(channel.bias) / (x.scale * tried.scale) + 1;
   };
-  while (reach_of(scales) > limits_of(x).accumulator) {
+  while (accumulator_bound(scales) > limits_of(x).accumulator) {
     scales = group_scales(channel.w, 2 * scales.scale);
   }
   return scales;

@@ -332,6 +332,14 @@ class Compile(Cli):
         self.assertIn("nothing was written", err)
         self.assertEqual(self.files(), before)
 
+    def test_kernel_that_the_runtime_lacks(self):
+        """A file of a later ExecuTorch: the host and an emulated board give the same message."""
+        stock = next(SOURCE.glob("tests/data/golden/*/sine_stock.pte"))
+        (self.path / "later.pte").write_bytes(stock.read_bytes().replace(b"cortex_m::quantized_linear", b"cortex_m::quantized_linexx"))
+        for on in ("host", "qemu"):
+            _, err = self.thimble("run", "later.pte", "--input", stock.parent / "hello_sin_4.npy", "--on", on, code=1)
+            self.assertEqual(err, "later.pte: a kernel that the model calls is not linked: cortex_m::quantized_linexx.out\n", on)
+
     def test_failure_as_json(self):
         out, _ = self.thimble("compile", "none.pt2", *M55, *DATA, "--json", code=2)
         self.assertIn("none.pt2", json.loads(out)["error"])

@@ -25,6 +25,7 @@ ACCURACY_LOSS_MAX = 0.01
 ESTIMATE_DIFFERENCE_MAX = 0.02
 GROUP_NETWORKS = {"dscnn_kws": (), "deit_tiny_like": (), "lstm_classifier": (), "decoder_step": ("--steps",)}
 GROUP_CORES = ("cortex-m4", "cortex-m55")
+# Limits of ratios to int8 weights: 3 to 7 % above the largest in the tables of docs/quantization.md.
 GROUP_BYTES_MAX = 0.60
 GROUP_CYCLES_MAX = {"cortex-m4": 1.75, "cortex-m55": 2.3}
 TORCHAO_GAIN_MIN = 5  # dB
@@ -113,9 +114,12 @@ def check_groups(program, repo, scratch):
     """Targets that refuse, texts that are refused, and weights that torchao rounded in groups."""
     model = repo / "models/dscnn_kws"
     out = scratch / "refused.pte"
-    refused(program, model, 2, "found int4:group=64, expected int8, int4, int4:group=32 or auto:flash=SIZE", out, "--weights", "int4:group=64")
-    refused(program, model, 1, "ExecuTorch has no kernels", out, "--weights", "int4:group=32", "--compat", "executorch")
-    refused(program, model, 1, "no weights of 4 bits", out, "--weights", "int4:group=32", target="corstone-300")
+    refused(program, model, 2, "--weights: found int4:group=64, expected one of int8, int4, int4:group=32, auto:flash=SIZE", out,
+            "--weights", "int4:group=64")
+    refused(program, model, 1, "--weights int4:group=32 with --compat executorch: ExecuTorch has no kernels", out,
+            "--weights", "int4:group=32", "--compat", "executorch")
+    refused(program, model, 1, "--weights int4:group=32: ethos-u55-128 has no weights of 4 bits", out,
+            "--weights", "int4:group=32", target="corstone-300")
     data = repo / "tests/data/pt2"
     with zipfile.ZipFile(data / "torchao_int4_groups.npz") as archive:
         archive.extract("in0.npy", scratch)
@@ -215,7 +219,7 @@ def check_auto(program, models, scratch):
         fail(f"auto, limit {below}: {tightest['int4_choice']}")
     out = scratch / "refused.pte"
     refused(program, model, 1, f"{below:,} B of flash are needed at least", out, "--weights", f"auto:flash={below - 1}")
-    refused(program, model, 2, "auto:flash=SIZE expected", out, "--weights", "auto:flash=many")
+    refused(program, model, 2, "--weights: found auto:flash=many, expected a size as in auto:flash=200K", out, "--weights", "auto:flash=many")
     refused(program, model, 1, "ExecuTorch has no kernels", out, "--weights", "auto:flash=40K", "--compat", "executorch")
     # An operator with a requested precision is no candidate.
     kept = compiled_with(program, model, scratch, "--weights", f"auto:flash={middle}", "--quant", "linear=int8")

@@ -3,7 +3,8 @@
 usage: faults_test.py THIMBLE FAIL_CALL_LIBRARY REPO [--all [--command NAME] [--step N]] [--seed N]
 
 For every fault the command must end with exit code 0 and the files of a run without faults, or with exit code 2, a message and
-the files from before, without a further file. If only the report cannot be printed, the files are those of a run without faults.
+the files from before, without a further file; the files of --save-stages are written one by one, so each is the one from before
+or that of a run without faults. If only the report cannot be printed, the files are those of a run without faults.
 A command that is killed leaves each file as it was or complete; only its temporary files may remain, as does one that cannot be
 removed. --all lets every allocation fail, each in a child process that fail_call.cpp makes at the allocation, and nothing else; with
 --step N every N-th one. The counts of outcomes are printed.
@@ -15,6 +16,7 @@ import errno
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -31,8 +33,11 @@ FAILURES = {"write": (errno.ENOSPC, errno.EIO), "open": (errno.EACCES, errno.ERO
 HARMLESS = {"write": (errno.EINTR, "short"), "link": (errno.EPERM,), "remove": (errno.EACCES,)}
 
 
+STAGE = re.compile(r"\d\d-")  # a file of --save-stages
+
+
 def commands(repo):
-    """Name: words, and the files that they write, after {out}."""
+    """Name: words, and the files that they write, after {out}, without those of --save-stages."""
     sin, digits = (repo / "models" / name for name in ("hello_sin", "digits_cnn"))
     return {
         "compile": (["compile", sin / "hello_sin.pt2", "--target", "cortex-m4", "--calibrate", sin / "calibrate.npz", "-o",
@@ -40,6 +45,8 @@ def commands(repo):
                     ["net.pte", "net.ir", "net.c", "net.h", "net.cmake"]),
         "compile for an NPU": (["compile", digits / "digits_cnn.pt2", "--target", "corstone-300", "--calibrate",
                                 digits / "calibrate.npz", "-o", "{out}/npu.pte"], ["npu.pte"]),
+        "compile with stages": (["compile", sin / "hello_sin.pt2", "--target", "cortex-m4", "--calibrate", sin / "calibrate.npz",
+                                 "-o", "{out}/staged.pte", "--save-stages", "{out}"], ["staged.pte"]),
         "opt": (["opt", "{in}/net.ir", "-o", "{out}/net.ir"], ["net.ir"]),
         "run": (["run", "{in}/net.pte", "--input", sin / "calibrate.npz", "--output", "{out}"], ["output_0.npy"]),
     }
@@ -49,9 +56,16 @@ class Command:
     """A command with its fault-free outputs."""
 
     def __init__(self, options, words, names, inputs):
-        self.options, self.names, self.inputs = options, names, inputs
+        self.options, self.names, self.inputs = options, list(names), inputs
         self.words = words
         self.expected, self.counts = {}, {}
+        if "--save-stages" in words:
+            with tempfile.TemporaryDirectory() as folder:
+                ran = self.run(folder, {})
+                stages = sorted(path.name for path in pathlib.Path(folder).iterdir() if STAGE.match(path.name))
+                if ran.returncode != 0 or not stages:
+                    sys.exit(f"{self.shown()}: exit code {ran.returncode}, stages {stages}: {ran.stderr}")
+                self.names += stages
         for is_old in (False, True):
             self.counts[is_old] = self.count(is_old)
 
@@ -80,6 +94,13 @@ class Command:
         words = [str(word).format(out=folder, **{"in": self.inputs}) for word in self.words]
         return subprocess.run([self.options.thimble, *words], capture_output=True, text=True, errors="replace",
                               env={**os.environ, "LD_PRELOAD": str(self.options.library), **environment})
+
+    def is_unchanged(self, found, before):
+        """Returns true if a command that failed has left the files from before; each stage may be complete instead."""
+        stages = {name for name in {*found, *before} if STAGE.match(name)}
+        others = {name: content for name, content in found.items() if name not in stages}
+        return (others == {name: content for name, content in before.items() if name not in stages} and
+                all(found.get(name) in (before.get(name), self.expected.get(name)) for name in stages))
 
     def check(self, fault, is_old, may_fail=True):
         """Runs with the fault. Returns the outcome, or ends the test."""
@@ -111,13 +132,13 @@ class Command:
                 fail("expected success" if not may_fail else "expected exit code 2 and a message")
             if found == self.expected:
                 return "failure after the files were written"
-            if found != before:
+            if not self.is_unchanged(found, before):
                 fail("failed, but the files are neither those from before nor complete")
             return "failure"
 
-
     def check_all_allocations(self, folder, step):
-        """Every allocation fails: in children of one run until it makes the names of its outputs, then each in a run of its own. Returns the outcomes with their counts, or ends the test."""
+        """Every allocation fails: in children of one run until it makes the names of its outputs, then each in a run of its own.
+        Returns the outcomes with their counts, or ends the test."""
         folder = pathlib.Path(folder)
         environment = {"THIMBLE_FAULT_FORK": f"{folder}:1:{step}", "THIMBLE_FAULT_OLD": ":".join(self.names),
                        "THIMBLE_THREADS": "1"}
@@ -156,7 +177,7 @@ class Command:
         elif exited == 2 and message.strip():
             if found == self.expected:
                 outcome = "failure after the files were written"
-            elif found == {name: OLD for name in self.names}:
+            elif self.is_unchanged(found, {name: OLD for name in self.names}):
                 outcome = "failure"
         if outcome is None:
             sys.exit(f"allocation {number} of {self.shown()}: exit code {exited}, files {sorted(found)}, stderr: {message[-500:]}\n"

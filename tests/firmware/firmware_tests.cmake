@@ -1,12 +1,12 @@
 # Tests of firmware images under QEMU. Each program is one ctest entry; a case takes less than a second.
 if(TARGET firmware AND QEMU_ARM)
-  set(firmware_tests axon disassembly faults fence neutron npu npu_faults runner size status variants)
+  set(firmware_tests axon disassembly faults memory_protection neutron npu npu_faults runner size status variants)
   if(TARGET thimble)
     list(APPEND firmware_tests load)
   endif()
   foreach(name ${firmware_tests})
     set(labels firmware)
-    if(NOT name MATCHES "faults|fence|status|variants")
+    if(NOT name MATCHES "faults|memory_protection|status|variants")
       list(APPEND labels fast)
     endif()
     thimble_test(firmware_${name}_test

@@ -63,6 +63,11 @@ class Golden(unittest.TestCase):
                     self.check_results(folder, row, on)
         print(compared, "files with recorded results")
 
+    def test_each_file_has_a_row(self):
+        for folder in DATA.glob("layout*"):
+            listed = {row["file"] for row in json.loads((folder / "list.json").read_text())["files"]}
+            self.assertEqual(listed, {path.name for path in folder.glob("*.pte")})
+
     def test_files_of_the_present_layout_exist(self):
         self.assertTrue((DATA / f"layout{LAYOUT}/list.json").exists(),
                         f"no golden files of kernel layout version {LAYOUT}: python3 tests/golden/make.py build/thimble .")
@@ -80,13 +85,15 @@ class Golden(unittest.TestCase):
                                    f"kernel layout version {LAYOUT + 1}, this release runs version {LAYOUT}", on)
 
     def test_files_of_other_layouts_are_refused_with_both_versions(self):
-        for folder, row in self.rows():
-            version = layout_of(folder / row["file"])
-            if version not in (0, LAYOUT):
-                with self.subTest(file=f"{folder.name}/{row['file']}"):
-                    for on in ("host", "eval", "qemu"):
-                        self.check_refused(folder / row["file"], folder / row["input"],
-                                           f"kernel layout version {version}, this release runs version {LAYOUT}", on)
+        others = [(folder, row, version) for folder, row in self.rows()
+                  if (version := layout_of(folder / row["file"])) not in (0, LAYOUT)]
+        if not others:
+            self.skipTest(f"all golden files have layout version {LAYOUT}")
+        for folder, row, version in others:
+            with self.subTest(file=f"{folder.name}/{row['file']}"):
+                for on in ("host", "eval", "qemu"):
+                    self.check_refused(folder / row["file"], folder / row["input"],
+                                       f"kernel layout version {version}, this release runs version {LAYOUT}", on)
 
     def test_another_version_of_the_entry_is_refused(self):
         folder = DATA / f"layout{LAYOUT}"

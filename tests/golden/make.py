@@ -20,7 +20,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import npy  # noqa: E402
 
 THIMBLE, SOURCE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
-# Name, network, target, options, samples. All samples of a network with states are one series of calls.
+# Name, network, target, options, samples.
 MODELS = (("sine", "hello_sin", "cortex-m4", [], 4),
           ("sine_stock", "hello_sin", "cortex-m4", ["--compat", "executorch"], 4),
           ("convolutions_mve", "digits_cnn", "cortex-m55", [], 2),
@@ -37,8 +37,9 @@ MODELS = (("sine", "hello_sin", "cortex-m4", [], 4),
           ("gru_int4_groups", "gru_classifier", "cortex-m55", ["--weights", "int4:group=32"], 2),
           ("lstm", "lstm_classifier", "cortex-m33", [], 2),
           ("states", "streaming_conv_buffer", "cortex-m4", [], 8))
-# Networks in one arena, in the order of their initialization.
-SHARED = ("digits_cnn", "hello_sin", "streaming_conv_buffer")
+# Networks in one arena, in the order of their initialization, and samples.
+SHARED = (("digits_cnn", 2), ("hello_sin", 4), ("streaming_conv_buffer", 8))
+STATEFUL = ("streaming_conv_buffer",)
 
 
 def thimble(*words):
@@ -65,6 +66,15 @@ def write_input(folder, network, samples):
     return path.name
 
 
+def row_of(folder, name, network, samples):
+    """Returns the row of a file in list.json: it runs the file. All samples of a network with states are one series of calls."""
+    data = write_input(folder, network, samples)
+    words = ["--steps"] if network in STATEFUL else []
+    done = json.loads(thimble("run", folder / f"{name}.pte", "--input", folder / data, *words, "--json"))
+    return {"file": f"{name}.pte", "input": data, "options": words,
+            "outputs": [{key: row[key] for key in ("name", "dtype", "shape", "sha256")} for row in done["outputs"]]}
+
+
 def main():
     version = re.search(r"kKernelLayoutVersion = (\d+)", (SOURCE / "abi/kernel_layout.h").read_text())[1]
     folder = SOURCE / f"tests/data/golden/layout{version}"
@@ -76,17 +86,14 @@ def main():
         model = SOURCE / "models" / network
         calibrate = [] if "--float" in options else ["--calibrate", model / "calibrate.npz"]
         thimble("compile", model / f"{network}.pt2", "--target", target, *calibrate, "-o", folder / f"{name}.pte", *options)
-        data = write_input(folder, network, samples)
-        words = ["--steps"] if name == "states" else []
-        done = json.loads(thimble("run", folder / f"{name}.pte", "--input", folder / data, *words, "--json"))
-        rows.append({"file": f"{name}.pte", "input": data, "options": words,
-                     "outputs": [{key: row[key] for key in ("name", "dtype", "shape", "sha256")} for row in done["outputs"]]})
+        rows.append(row_of(folder, name, network, samples))
     with tempfile.TemporaryDirectory() as out:
-        models = [SOURCE / "models" / network for network in SHARED]
+        models = [SOURCE / "models" / network for network, _ in SHARED]
         thimble("compile", *(model / f"{model.name}.pt2" for model in models), "--share-arena", "--target", "cortex-m4",
                 "--calibrate", *(model / "calibrate.npz" for model in models), "--out-dir", out)
-        for model in models:
-            (folder / f"shared_{model.name}.pte").write_bytes((pathlib.Path(out) / f"{model.name}.pte").read_bytes())
+        for network, samples in SHARED:
+            (folder / f"shared_{network}.pte").write_bytes((pathlib.Path(out) / f"{network}.pte").read_bytes())
+            rows.append(row_of(folder, f"shared_{network}", network, samples))
     (folder / "list.json").write_text(json.dumps({"layout": int(version), "files": rows}, indent=1) + "\n")
 
 

@@ -18,6 +18,8 @@ namespace {
 using abi::PteOp;
 using Bytes = std::vector<uint8_t>;
 
+constexpr auto kGroup = static_cast<int32_t>(abi::kInt4Group);
+
 bool is_linear(PteOp op) {
   return op == PteOp::thimble_linear_dsp_int4 || op == PteOp::thimble_linear_mve_int4 ||
          op == PteOp::thimble_linear_scalar_int4 || op == PteOp::thimble_linear_int4_group;
@@ -141,7 +143,7 @@ Bytes scalar(const ConvCase& c) {
 /// channel.
 int32_t factor(const ConvCase& c, int32_t o, int32_t k, int32_t count) {
   if (o >= c.out_c) return 0;
-  for (int32_t f = 15; f > 0; --f) {
+  for (int32_t f = abi::kInt4FactorMax; f > 0; --f) {
     bool fits = true;
     for (int32_t i = k; i < k + count; ++i) {
       const int32_t weight = code(c, o, i);
@@ -158,8 +160,8 @@ Bytes grouped(const ConvCase& c) {
   for (int32_t first = 0; first < c.out_c; first += 4) {
     const auto quad = quad_of<abi::Int4Quad>(c, first);
     append(bytes, &quad, 1);
-    for (int32_t k = 0; k < depth_of(c); k += 32) {
-      const int32_t count = std::min(32, depth_of(c) - k);
+    for (int32_t k = 0; k < depth_of(c); k += kGroup) {
+      const int32_t count = std::min(kGroup, depth_of(c) - k);
       int32_t factors[4];
       for (int32_t lane = 0; lane < 4; ++lane) {
         factors[lane] = factor(c, first + lane, k, count);
@@ -249,10 +251,10 @@ ConvCase int4_case(PteOp op, Random& random) {
   for (int8_t& weight : c.weights)
     weight = static_cast<int8_t>(weight % 16 < 0 ? weight % 16 + 8 : weight % 16 - 8);
   for (size_t i = 0; is_grouped(op) && i < c.weights.size(); ++i) {
-    const size_t group = i % static_cast<size_t>(c.in_c) / 32;
+    const size_t group = i % static_cast<size_t>(c.in_c) / abi::kInt4Group;
     const size_t row = i / static_cast<size_t>(c.in_c);
-    c.weights[i] =
-        static_cast<int8_t>(c.weights[i] * static_cast<int32_t>(1 + (7 * row + 4 * group) % 15));
+    c.weights[i] = static_cast<int8_t>(
+        c.weights[i] * static_cast<int32_t>(1 + (7 * row + 4 * group) % abi::kInt4FactorMax));
   }
   if (c.bias.empty()) c.bias.assign(static_cast<size_t>(c.out_c), 3);
   return c;

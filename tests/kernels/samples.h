@@ -21,6 +21,7 @@ Value params_constant(const Params& params, const std::vector<int32_t>& words = 
 
 Invocation sample(abi::PteOp op, Random& random);
 /// Samples of operator families with a file of their own.
+Invocation direct_sample(abi::PteOp op, Random& random);
 Invocation image_sample(abi::PteOp op, Random& random);
 Invocation rows_sample(abi::PteOp op, Random& random);
 Invocation wide_sample(abi::PteOp op, Random& random);

@@ -5,7 +5,7 @@
 
 FOLDER keeps the copy of the tree, its build, and the results of each step; a step that was stopped continues
 at its next mutant. Without STEP all run: choose, build, record, run, report. `again ID...` removes the results
-of mutants, for example after a test was added (then: build record run report).
+of mutants, and `changed TEST...` the record of tests that were changed (then: build record run report).
 """
 import argparse
 import json
@@ -50,6 +50,13 @@ def main():
         for number in steps[1:]:
             results.pop(int(number), None)
         results_file.write_text(''.join(json.dumps(result) + '\n' for result in results.values()))
+        return
+    if steps[0] == 'changed':
+        record = json.loads(record_file.read_text())
+        unknown = [name for name in steps[1:] if name not in record]
+        if unknown:
+            sys.exit(f'no record of {", ".join(unknown)}; the tests are {", ".join(record)}')
+        record_file.write_text(json.dumps({name: entry for name, entry in record.items() if name not in steps[1:]}))
         return
     if 'choose' in steps:
         chosen, totals = tree.choose(SOURCE, arguments.generated, scope, arguments.mutants or scope['mutants_per_group'],

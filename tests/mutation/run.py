@@ -10,8 +10,8 @@ import threading
 import time
 
 import images
+from tree import MUTANTS_MAX
 
-MUTANTS_MAX = 512  # kMutantsMax of mutant.h
 RECORD = -1         # kRecordMutants
 MEMORY_MAX = 8 << 30
 

@@ -9,6 +9,7 @@ import subprocess
 import transform
 
 HERE = pathlib.Path(__file__).resolve().parent
+MUTANTS_MAX = int(re.search(r'kMutantsMax = (\d+)', (HERE / 'mutant.h').read_text())[1])
 
 
 def run(command, **options):
@@ -59,7 +60,7 @@ def choose(source, generated, scope, count, log):
             mutant['text'] = ' '.join(data[site['begin']:site['end']].decode().split())
             chosen.append(mutant)
             taken += 1
-        assert len(chosen) < 512, 'kMutantsMax of mutant.h'
+        assert len(chosen) < MUTANTS_MAX
         log(f'{group}: {len(found)} operators, {taken} mutants')
     return chosen, totals
 

@@ -30,7 +30,7 @@ if(GPG AND ARM_CXX AND EXISTS ${CMAKE_SOURCE_DIR}/.git)
   add_test(NAME packages_release
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/release_test.py ${CMAKE_SOURCE_DIR} ${ARM_CXX})
   set_tests_properties(packages_release PROPERTIES LABELS wheel TIMEOUT 300)
-  # Two builds of a sample on "another machine"; `make reproducible` compares the whole release.
+  # Two builds of a sample, in different paths, languages and times; `make reproducible` compares the whole release.
   add_test(NAME packages_reproducible
            COMMAND python3 ${CMAKE_SOURCE_DIR}/packaging/reproducible.py ${CMAKE_BINARY_DIR}/tests/reproducible --sample)
   set_tests_properties(packages_reproducible PROPERTIES LABELS wheel TIMEOUT 600)

@@ -135,13 +135,31 @@ class Release(unittest.TestCase):
             self.assertEqual([(member.name, member.uid, member.mode, archive.extractfile(member).read()) for member in archive],
                              [("top/a", 0, 0o755, b"xay"), ("top/b", 0, 0o755, b"xby")])
 
-    def refused(self, expected):
+    def refused(self, expected, signing=("--dry-run",), **options):
         out = self.folder / "refused"
-        done = run(sys.executable, self.clone / "packaging/release.py", out, "--dry-run", "--only", "source")
+        done = run(sys.executable, self.clone / "packaging/release.py", out, *signing, "--only", "source", **options)
         self.assertEqual(done.returncode, 2, done.stdout)
         self.assertIn(expected, done.stdout)
+        self.assertNotIn("making", done.stdout)
         self.assertFalse(out.exists())
         self.assertEqual(list(self.folder.glob(".refused*")), [])
+
+    def test_unknown_key_is_refused_before_the_parts_are_made(self):
+        with tempfile.TemporaryDirectory() as home:
+            environment = {**os.environ, "GNUPGHOME": home}
+            self.refused("--key nobody@x.invalid: found no key that can sign", ("--key", "nobody@x.invalid"), env=environment)
+            run("gpgconf", "--kill", "all", env=environment)
+
+    def test_key_signs_the_release(self):
+        with tempfile.TemporaryDirectory() as home:
+            environment = {**os.environ, "GNUPGHOME": home}
+            made = run("gpg", "--batch", "--passphrase", "", "--quick-generate-key", "test key", "ed25519", "sign", "1d", env=environment)
+            self.assertEqual(made.returncode, 0, made.stdout)
+            out = self.folder / "signed"
+            done = run(sys.executable, self.clone / "packaging/release.py", out, "--key", "test key", "--only", "source", env=environment)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            self.assertEqual(run("gpg", "--verify", out / "SHA256SUMS.asc", out / "SHA256SUMS", env=environment).returncode, 0)
+            run("gpgconf", "--kill", "all", env=environment)
 
     def test_changes_and_missing_notes_are_refused(self):
         log = self.clone / "CHANGELOG.md"

@@ -4,7 +4,7 @@ thimble_test(proof_test
   DEPS test_runtime_files thimble_memory thimble_runtime thimble_kernels thimble_formats
   LABELS unit fast)
 if(TARGET proof_test)
-  # A precompiled header of other options is no use.
+  # A precompiled header that was compiled with other options cannot be used.
   set_target_properties(proof_test PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
   thimble_optimize(proof_test)
 endif()

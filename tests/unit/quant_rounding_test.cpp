@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/print.h"
+#include "ir/weight_bits.h"
 #include "quant/adaptive_rounding.h"
 #include "quant/group_weights.h"
 #include "quant/quantize.h"
@@ -57,6 +58,8 @@ double error_of(const quant::OperandMatrix& operand, std::span<const float> w,
   return squares / kColumns - sum * sum / (double{kColumns} * kColumns);
 }
 
+constexpr auto kGroup = static_cast<size_t>(ir::kWeightGroup);
+
 /// Normally distributed weights of one channel; groups differ in magnitude.
 std::vector<float> grouped_weights(size_t count, uint64_t seed) {
   Random random(seed);
@@ -64,7 +67,7 @@ std::vector<float> grouped_weights(size_t count, uint64_t seed) {
   for (size_t i = 0; i < count; ++i) {
     double sum = 0;
     for (int k = 0; k < 12; ++k) sum += random.real(-0.5, 0.5);
-    w[i] = static_cast<float>(sum * static_cast<double>(1 + i / 32 % 3));
+    w[i] = static_cast<float>(sum * static_cast<double>(1 + i / kGroup % 3));
   }
   return w;
 }
@@ -81,11 +84,11 @@ double squared_error(std::span<const float> w, const std::function<double(size_t
 TEST(GroupScales, LoseLittleAgainstAFloatScalePerGroup) {
   double total = 0, total_ideal = 0, total_channel = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    const std::vector<float> w = grouped_weights(144, seed);  // the last group has 16
+    const std::vector<float> w = grouped_weights(4 * kGroup + kGroup / 2, seed);
     const quant::GroupScales scales = quant::group_scales(w, 0x1p-100);
     ASSERT_EQ(scales.factors.size(), 5U);
     const double grouped = squared_error(w, [&](size_t i) {
-      const int32_t factor = scales.factors[i / 32];
+      const int32_t factor = scales.factors[i / kGroup];
       const int8_t code = quant::grouped_code(w[i], scales.scale, factor);
       EXPECT_EQ(code % factor, 0);
       EXPECT_TRUE(code / factor >= -8 && code / factor <= 7);
@@ -95,8 +98,8 @@ TEST(GroupScales, LoseLittleAgainstAFloatScalePerGroup) {
       return std::clamp(std::nearbyint(static_cast<double>(weight) / scale), -8.0, 7.0) * scale;
     };
     double ideal = 0;
-    for (size_t first = 0; first < w.size(); first += 32) {
-      const auto group = std::span(w).subspan(first, std::min<size_t>(32, w.size() - first));
+    for (size_t first = 0; first < w.size(); first += kGroup) {
+      const auto group = std::span(w).subspan(first, std::min(kGroup, w.size() - first));
       const double scale = quant::int4_weight_scale(group, 0);
       ideal += squared_error(group, [&](size_t i) { return nearest(group[i], scale); });
     }
@@ -110,10 +113,10 @@ TEST(GroupScales, LoseLittleAgainstAFloatScalePerGroup) {
   EXPECT_GT(10 * std::log10(total_channel / total), 1.5);
 }
 
-TEST(GroupScales, AreAtLeastTheFinest) {
-  const std::vector<float> w = grouped_weights(64, 3);
-  const double finest = 2 * quant::group_scales(w, 0x1p-100).scale;
-  EXPECT_GE(quant::group_scales(w, finest).scale, finest);
+TEST(GroupScales, AreAtLeastTheMinimum) {
+  const std::vector<float> w = grouped_weights(2 * kGroup, 3);
+  const double scale_min = 2 * quant::group_scales(w, 0x1p-100).scale;
+  EXPECT_GE(quant::group_scales(w, scale_min).scale, scale_min);
 }
 
 TEST(AdaptiveRounding, KeepsFactors) {

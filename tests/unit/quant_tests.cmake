@@ -18,9 +18,9 @@ thimble_test(quant_reader_range_test
   DEPS test_graphs thimble_quant
   LABELS unit fast)
 
-thimble_test(quant_own_curves_test
+thimble_test(quant_sigmoid_scale_test
   SOURCES
-    ${CMAKE_CURRENT_LIST_DIR}/quant_own_curves_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/quant_sigmoid_scale_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_random_network.cpp
   DEPS test_graphs thimble_quant
   LABELS unit fast)

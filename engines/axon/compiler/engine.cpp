@@ -179,7 +179,7 @@ std::optional<ir::Graph> transposed_hw_if_cheaper(const ir::Graph& subgraph,
 }
 
 constexpr QuantPreferences kPreferences{
-    .linear_per_tensor = true, .narrow_softmax = true, .fixed_curves = true};
+    .linear_per_tensor = true, .narrow_softmax = true, .fixed_sigmoid_scale = true};
 
 }  // namespace
 

@@ -16,8 +16,9 @@ constexpr std::string_view kOutputType = "nrf_axon_compiled_model_output_s";
 constexpr std::string_view kVariableType = "nrf_axon_nn_model_persistent_var_s";
 constexpr std::string_view kInterlayerName = "nrf_axon_interlayer_buffer";
 constexpr std::string_view kPartialSumsName = "nrf_axon_psum_buffer";
-/// Elements of an array that may lack values, in addition to a multiple of the text's tokens.
-constexpr size_t kUnlistedMax = 4096;
+/// An array has at most this number of elements and kElementsPerToken for each token of the text.
+/// Values may be omitted at the end of an array; the limit bounds the memory for a short text.
+constexpr size_t kElementsMax = 4096, kElementsPerToken = 8;
 
 std::optional<uint32_t> size_of(std::string_view type) {
   if (type == "int8_t" || type == "uint8_t" || type == "char") return 1;
@@ -132,10 +133,13 @@ class HeaderReader {
     if (values == nullptr || values->items.size() > static_cast<size_t>(count)) {
       return bad_input("line {}: {}: {} values expected", name.line, name.text, count);
     }
-    // Values may be omitted at the end of an array, but not most of them.
-    if (static_cast<size_t>(count) > kUnlistedMax + 8 * text_.tokens.size()) {
-      return bad_input("line {}: {}: {} values expected, {} found", name.line, name.text, count,
-                       values->items.size());
+    const size_t most = kElementsMax + kElementsPerToken * text_.tokens.size();
+    if (static_cast<size_t>(count) > most) {
+      return bad_input(
+          "line {}: {}: an array of {} elements with {} values, at most {} elements are expected "
+          "in a "
+          "text of this length",
+          name.line, name.text, count, values->items.size(), most);
     }
     align_size(header_.constants, element);
     const auto offset = static_cast<uint32_t>(header_.constants.size());

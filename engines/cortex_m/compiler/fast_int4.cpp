@@ -18,6 +18,7 @@
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/packed.h"
 #include "engines/cortex_m/compiler/packed_filters.h"
+#include "engines/cortex_m/compiler/packed_scratch.h"
 #include "ir/weight_bits.h"
 
 namespace thimble::engine::cortex_m {

@@ -22,12 +22,6 @@ void put_matmul_quads(const std::vector<Filter>& all, PackedWriter* writer);
 /// Writes the scales at the end of a channel pair.
 void put_dsp_scales(const Filter& a, const Filter& b, PackedWriter* writer);
 
-/// Returns true if the scratch of an operator hardly enlarges the arena: it is small beside the
-/// operator's activations, or another operator has more activations. It is not considered which
-/// results overlap their operands, and which values live longer.
-[[nodiscard]] bool scratch_is_small(const ir::Graph& graph, const ir::Op& op,
-                                    int64_t scratch_bytes);
-
 /// Returns true if the channel has the limits of abi::ScalarChannel.
 [[nodiscard]] bool fits_scalar(const Filter& filter);
 /// Writes the abi::ScalarChannels. `flags` are added to the shift of the first one.

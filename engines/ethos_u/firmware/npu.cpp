@@ -15,8 +15,7 @@
 #include "engines/ethos_u/delegate/backend.h"
 #include "engines/ethos_u/sim/device.h"
 #include "firmware/apps/runner/kernels.h"
-#include "firmware/common/exit_codes.h"
-#include "firmware/common/semihosting.h"
+#include "firmware/common/command_line.h"
 #include "kernels/kernels.h"
 
 namespace thimble::firmware {
@@ -39,58 +38,54 @@ kernels::KernelTable table;
 
 uint32_t number_of(const char* word) {
   uint32_t number = 0;
-  for (; *word >= '0' && *word <= '9'; ++word) {
-    number = number * 10 + static_cast<uint32_t>(*word - '0');
-  }
+  if (!read_number(word, number)) usage_error("not a number:", word);
   return number;
 }
 
 namespace reg = ethos_u::reg;
 
-/// A failure of the NPU. A stream that starts is not executed, except by a late
-/// NPU and by one that loses its interrupt.
+/// A failure of the NPU. The stream is executed only if `late_polls` is not 0 or `loses_interrupt`
+/// is set.
 struct Fault {
   const char* name;
-  uint32_t status;        // read after the start
-  uint32_t reset_status;  // read before it
-  bool other_level;       // the level after a reset is not the one that was written
+  uint32_t status = 0;           // read after the start
+  uint32_t reset_status = 0;     // read before it
+  bool other_level = false;      // the level after a reset is not the one that was written
+  uint32_t late_polls = 0;       // the stream starts at this read of the status
+  bool loses_interrupt = false;  // the status never has the bit of the interrupt
 };
 constexpr uint32_t kStopped = reg::kInterrupt;
-constexpr Fault kFaults[] = {
-    {"hang", reg::kRunning, 0, false},
-    {"late", reg::kRunning, 0, false},
-    {"bus", reg::kBusFault | kStopped, 0, false},
-    {"parse", reg::kParseFault | kStopped, 0, false},
-    {"weight", reg::kWeightFault | kStopped, 0, false},
-    {"ecc", reg::kEccFault | kStopped, 0, false},
-    {"branch", reg::kBranchFault | kStopped, 0, false},
-    {"ended-with-fault", reg::kEndReached | reg::kBusFault | kStopped, 0, false},
-    {"early-interrupt", kStopped, 0, false},
-    {"stop", 0, 0, false},
-    {"lost-interrupt", 0, 0, false},
-    {"endless-reset", 0, reg::kResetting, false},
-    {"wrong-level", 0, 0, true},
-};
 constexpr uint32_t kFaultPolls = 64;  // before a timeout
-constexpr uint32_t kLatePolls = 40;   // status reads until a late NPU works
+constexpr uint32_t kLatePolls = 40;
+constexpr Fault kFaults[] = {
+    {.name = "hang", .status = reg::kRunning},
+    {.name = "late", .status = reg::kRunning, .late_polls = kLatePolls},
+    {.name = "bus", .status = reg::kBusFault | kStopped},
+    {.name = "parse", .status = reg::kParseFault | kStopped},
+    {.name = "weight", .status = reg::kWeightFault | kStopped},
+    {.name = "ecc", .status = reg::kEccFault | kStopped},
+    {.name = "branch", .status = reg::kBranchFault | kStopped},
+    {.name = "ended-with-fault", .status = reg::kEndReached | reg::kBusFault | kStopped},
+    {.name = "early-interrupt", .status = kStopped},
+    {.name = "stop"},
+    {.name = "lost-interrupt", .loses_interrupt = true},
+    {.name = "endless-reset", .reset_status = reg::kResetting},
+    {.name = "wrong-level", .other_level = true},
+};
 
 const Fault* wanted_fault;
 const Fault* fault;  // null: none now
 bool started;
 uint32_t polls_since_start;
 
-bool is_fault(const char* name) {
-  return fault != nullptr && std::strcmp(fault->name, name) == 0;
-}
-
 uint32_t read_register(void*, uint32_t offset) {
   if (fault == nullptr) return device->read(offset);
   if (offset == reg::kProtection && fault->other_level) return ~device->read(offset);
   if (offset != reg::kStatus) return device->read(offset);
   if (!started) return device->read(offset) | fault->reset_status;
-  if (is_fault("lost-interrupt")) return device->read(offset) & ~reg::kInterrupt;
-  if (is_fault("late") && ++polls_since_start >= kLatePolls) {
-    if (polls_since_start == kLatePolls) device->write(reg::kCommand, reg::kRun);
+  if (fault->loses_interrupt) return device->read(offset) & ~reg::kInterrupt;
+  if (fault->late_polls != 0 && ++polls_since_start >= fault->late_polls) {
+    if (polls_since_start == fault->late_polls) device->write(reg::kCommand, reg::kRun);
     return device->read(offset);
   }
   return fault->status;
@@ -98,8 +93,11 @@ uint32_t read_register(void*, uint32_t offset) {
 void write_register(void*, uint32_t offset, uint32_t value) {
   if (offset == reg::kReset) started = false;
   const bool starts = offset == reg::kCommand && (value & reg::kRun) != 0;
-  if (starts) started = true, polls_since_start = 0;
-  if (starts && fault != nullptr && !is_fault("lost-interrupt")) return;
+  if (starts) {
+    started = true;
+    polls_since_start = 0;
+  }
+  if (starts && fault != nullptr && !fault->loses_interrupt) return;
   device->write(offset, value);
 }
 
@@ -119,12 +117,7 @@ uint32_t parse_words(const char** words, uint32_t count) {
   const uint32_t taken = simulated ? 4 : 3;
   if (count < taken) return 0;
   config = ethos_u::find_config(words[1]);
-  if (config == nullptr) {
-    host_print("error: no such NPU: ");
-    host_print(words[1]);
-    host_print("\n");
-    host_exit(kExitUsage);
-  }
+  if (config == nullptr) usage_error("no such NPU:", words[1]);
   if (simulated) workspace_bytes = number_of(words[2]);
   fast_bytes = number_of(words[taken - 1]);
   return taken;

@@ -6,6 +6,7 @@
 
 #include "abi/named_data.h"
 #include "base/aligned_bytes.h"
+#include "base/size_text.h"
 #include "engines/ethos_u/container/payload.h"
 #include "engines/ethos_u/delegate/backend.h"
 #include "engines/ethos_u/formats/payload.h"
@@ -125,10 +126,11 @@ Result<std::optional<EthosUNeeds>> read_ethos_u_needs(const pte::Program& progra
   needs->fast_bytes = fast_bytes_of(program);
   const size_t most = simulation_bytes_max(program);
   if (needs->workspace_bytes > most || needs->fast_bytes > most - needs->workspace_bytes) {
+    const auto bytes = [](size_t count) { return with_commas(static_cast<int64_t>(count)); };
     return bad_input(
         "{}: the simulation of the NPU needs {} bytes of workspace and {} bytes of fast memory, at "
         "most {} bytes are expected for a file of this size",
-        label, needs->workspace_bytes, needs->fast_bytes, most);
+        label, bytes(needs->workspace_bytes), bytes(needs->fast_bytes), bytes(most));
   }
   return needs;
 }

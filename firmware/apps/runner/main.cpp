@@ -22,8 +22,10 @@
 #include "abi/status.h"
 #include "firmware/apps/runner/empty_kernels.h"
 #include "firmware/apps/runner/kernels.h"
+#include "firmware/common/command_line.h"
 #include "firmware/common/exit_codes.h"
 #include "firmware/common/marks.h"
+#include "firmware/common/rounding.h"
 #include "firmware/common/semihosting.h"
 #include "firmware/common/stack.h"
 #include "firmware/common/text.h"
@@ -56,15 +58,6 @@ const char* words[kWordsMax];
 thimble_model model;
 Tensor inputs[kTensorsMax], outputs[kTensorsMax];
 uint8_t* free_memory = big_start;
-
-[[noreturn]] void usage_error(const char* message, const char* name) {
-  host_print("error: ");
-  host_print(message);
-  host_print(" ");
-  host_print(name);
-  host_print("\n");
-  host_exit(kExitUsage);
-}
 
 /// Writes the report. Each piece is written at once, so that a line needs no buffer.
 class Report {
@@ -117,26 +110,11 @@ void require(Report& report, thimble_status status) {
 
 uint8_t* allocate(size_t bytes) {
   constexpr size_t kCacheLine = 32;  // calls beside an NPU require this alignment of the arena
-  const size_t rounded = (bytes + kCacheLine - 1) & ~(kCacheLine - 1);
+  const size_t rounded = round_up(bytes, kCacheLine);
   if (rounded > static_cast<size_t>(big_end - free_memory) || rounded < bytes) ram_error(bytes);
   uint8_t* memory = free_memory;
   free_memory += rounded;
   return memory;
-}
-
-uint32_t split_command_line() {
-  if (!host_command_line(command_line, sizeof command_line)) {
-    usage_error("command line too long", "");
-  }
-  uint32_t count = 0;
-  for (char* at = command_line; *at != 0;) {
-    while (*at == ' ') *at++ = 0;
-    if (*at == 0) break;
-    if (count == kWordsMax) usage_error("too many arguments", at);
-    words[count++] = at;
-    while (*at != 0 && *at != ' ') ++at;
-  }
-  return count;
 }
 
 HostFile open_input(const char* name, size_t& bytes) {
@@ -284,7 +262,7 @@ void trace(void*, uint32_t, const char*, int after) {
 
 int main() {
   stack_paint();
-  const uint32_t count = split_command_line();
+  const uint32_t count = split_command_line(command_line, sizeof command_line, words, kWordsMax);
   const uint32_t taken = count > 1 ? parse_words(words + 1, count - 1) : 0;
   const bool profile = count > taken + 1 && std::strcmp(words[taken + 1], "-p") == 0;
   const uint32_t first = taken + (profile ? 2 : 1);

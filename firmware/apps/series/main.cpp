@@ -11,7 +11,9 @@
 #include <cstring>
 
 #include "abi/status.h"
+#include "firmware/common/command_line.h"
 #include "firmware/common/exit_codes.h"
+#include "firmware/common/rounding.h"
 #include "firmware/common/semihosting.h"
 #include "runtime/include/thimble.h"
 
@@ -32,23 +34,14 @@ char command_line[512];
 thimble_model model;
 HostFile cases, results;
 
-[[noreturn]] void fail(const char* message) {
-  host_print("error: ");
-  host_print(message);
-  host_print("\n");
-  host_exit(kExitUsage);
-}
-
-size_t padded(size_t bytes) {
-  return (bytes + 15) & ~size_t{15};
-}
+constexpr size_t kPadding = 16;
 
 /// Memory for one model at a time: its file, the inputs of a call, its arena, and all its outputs.
 class Memory {
  public:
   uint8_t* take(size_t bytes) {
-    const size_t rounded = padded(bytes);
-    if (rounded > static_cast<size_t>(big_end - next_)) fail("a model does not fit");
+    const size_t rounded = round_up(bytes, kPadding);
+    if (rounded > static_cast<size_t>(big_end - next_)) usage_error("a model does not fit");
     uint8_t* memory = next_;
     next_ += rounded;
     return memory;
@@ -60,7 +53,7 @@ class Memory {
 };
 
 void read(void* data, size_t bytes) {
-  if (bytes != 0 && !host_read(cases, data, bytes)) fail("the file of cases is truncated");
+  if (bytes != 0 && !host_read(cases, data, bytes)) usage_error("the file of cases is truncated");
 }
 
 thimble_status call(uint8_t* inputs, Memory& outputs) {
@@ -69,7 +62,7 @@ thimble_status call(uint8_t* inputs, Memory& outputs) {
   for (uint32_t i = 0; i < thimble_input_count(&model) && status == 0; ++i) {
     status = thimble_input(&model, i, &view);
     if (status == 0) status = thimble_set_input(&model, i, inputs, view.bytes);
-    inputs += padded(view.bytes);
+    inputs += round_up(view.bytes, kPadding);
   }
   if (status == 0) status = thimble_run(&model);
   for (uint32_t i = 0; i < thimble_output_count(&model) && status == 0; ++i) {
@@ -100,20 +93,20 @@ void run(const Case& one) {
                          status == 0 ? static_cast<uint32_t>(memory.next() - outputs) : 0};
   const bool wrote = host_write(results, &answer, sizeof answer) &&
                      (answer.bytes == 0 || host_write(results, outputs, answer.bytes));
-  if (!wrote) fail("cannot write the results");
+  if (!wrote) usage_error("cannot write the results");
 }
 
 }  // namespace
 
 int main() {
-  if (!host_command_line(command_line, sizeof command_line)) return kExitUsage;
-  char* from = std::strchr(command_line, ' ');
-  char* to = from == nullptr ? nullptr : std::strchr(from + 1, ' ');
-  if (to == nullptr) fail("usage: series CASES RESULTS");
-  *to++ = 0;
-  cases = host_open(from + 1, OpenMode::kRead);
-  results = host_open(to, OpenMode::kWrite);
-  if (cases.handle < 0 || results.handle < 0) fail("cannot open the files");
+  constexpr uint32_t kWords = 3;
+  const char* words[kWords];
+  if (split_command_line(command_line, sizeof command_line, words, kWords) != kWords) {
+    usage_error("usage: series CASES RESULTS");
+  }
+  cases = host_open(words[1], OpenMode::kRead);
+  results = host_open(words[2], OpenMode::kWrite);
+  if (cases.handle < 0 || results.handle < 0) usage_error("cannot open the files");
   for (;;) {
     Case one = {};
     read(&one.pte_bytes, sizeof one.pte_bytes);

@@ -13,7 +13,10 @@
 
 #include "abi/freestanding.h"
 #include "abi/status.h"
+#include "firmware/common/command_line.h"
 #include "firmware/common/exit_codes.h"
+#include "firmware/common/registers.h"
+#include "firmware/common/rounding.h"
 #include "firmware/common/semihosting.h"
 #include "firmware/common/text.h"
 
@@ -31,15 +34,6 @@ static_assert(kModelsOfSeries <= kModelsMax);
 char command_line[1024];
 uint8_t* free_memory = big_start;
 
-[[noreturn]] void fail(const char* message, const char* detail) {
-  host_print("error: ");
-  host_print(message);
-  host_print(" ");
-  host_print(detail);
-  host_print("\n");
-  host_exit(kExitUsage);
-}
-
 void require(thimble_status status) {
   if (status == 0) return;
   host_print("status ");
@@ -49,8 +43,9 @@ void require(thimble_status status) {
 }
 
 uint8_t* allocate(size_t bytes) {
-  const size_t rounded = (bytes + 31) & ~size_t{31};
-  if (rounded > static_cast<size_t>(big_end - free_memory)) fail("no memory", "");
+  constexpr size_t kAlignment = 32;
+  const size_t rounded = round_up(bytes, kAlignment);
+  if (rounded > static_cast<size_t>(big_end - free_memory)) usage_error("no memory");
   uint8_t* memory = free_memory;
   free_memory += rounded;
   return memory;
@@ -59,33 +54,18 @@ uint8_t* allocate(size_t bytes) {
 const uint8_t* read_file(const char* name, size_t* bytes) {
   const HostFile file = host_open(name, OpenMode::kRead);
   const int32_t length = file.handle < 0 ? -1 : host_length(file);
-  if (length < 0) fail("cannot read", name);
+  if (length < 0) usage_error("cannot read", name);
   *bytes = static_cast<size_t>(length);
   uint8_t* data = allocate(*bytes);
-  if (!host_read(file, data, *bytes)) fail("cannot read", name);
+  if (!host_read(file, data, *bytes)) usage_error("cannot read", name);
   host_close(file);
   return data;
 }
 
 uint32_t number(const char* word) {
   uint32_t value = 0;
-  for (; *word >= '0' && *word <= '9'; ++word)
-    value = value * 10 + static_cast<uint32_t>(*word - '0');
-  if (*word != 0) fail("not a number:", word);
+  if (!read_number(word, value)) usage_error("not a number:", word);
   return value;
-}
-
-uint32_t split_command_line(char** words) {
-  if (!host_command_line(command_line, sizeof command_line)) fail("command line too long", "");
-  uint32_t count = 0;
-  for (char* at = command_line; *at != 0;) {
-    while (*at == ' ') *at++ = 0;
-    if (*at == 0) break;
-    if (count == kWordsMax) fail("too many arguments", at);
-    words[count++] = at;
-    while (*at != 0 && *at != ' ') ++at;
-  }
-  return count;
 }
 
 /// A model with memory of its own.
@@ -113,7 +93,7 @@ void load(Loaded& one, const char* name) {
 
 // --- series ------------------------------------------------------------------------------------
 
-int run_series(char** words, uint32_t count) {
+int run_series(const char** words, uint32_t count) {
   const uint32_t calls = number(words[2]), seed = number(words[3]);
   static Loaded loaded[kModelsOfSeries];
   const uint32_t models = count - 4;
@@ -150,13 +130,12 @@ volatile bool low_runs;
 // Counts of the handler.
 volatile uint32_t handled, nested, refused, idle, wrong_high;
 
-volatile uint32_t& system_register(uintptr_t address) {
-  return *reinterpret_cast<volatile uint32_t*>(address);
-}
 constexpr uintptr_t kSysTickControl = 0xE000E010, kSysTickReload = 0xE000E014,
                     kSysTickValue = 0xE000E018, kVectorTable = 0xE000ED08;
-constexpr uint32_t kPeriod = 60000;  // clock cycles from the end of a handler to the next interrupt
-constexpr uint32_t kTicking = 7;     // processor clock, interrupt, enable
+// Clock cycles from the end of a handler to the next interrupt: shorter than each run of the test,
+// so that it is interrupted.
+constexpr uint32_t kPeriod = 60000;
+constexpr uint32_t kTicking = 7;  // processor clock, interrupt, enable
 constexpr uint32_t kVectors = 16, kSysTick = 15;
 alignas(256) uint32_t vectors[kVectors];
 
@@ -219,7 +198,15 @@ void record(Loaded& one, uint32_t series, uint64_t* hashes) {
   init(one);
 }
 
-int run_interrupts(char** words) {
+/// Runs the model of the main program. The mark tells the handler that it interrupts the run.
+thimble_status run_marked(thimble_model* model) {
+  low_runs = true;
+  const thimble_status status = thimble_run(model);
+  low_runs = false;
+  return status;
+}
+
+int run_interrupts(const char** words) {
   const uint32_t runs = number(words[2]);
   load(low, words[3]);
   load(high, words[4]);
@@ -231,25 +218,7 @@ int run_interrupts(char** words) {
     const uint32_t step = done % kSeries;
     if (step == 0) require(thimble_reset(&low.model));
     uint64_t hash = 0;
-    thimble_view view;
-    // call() in parts: only thimble_run is marked.
-    Random random(step + 1);
-    uint8_t* buffer = low.inputs;
-    for (uint32_t i = 0; i < thimble_input_count(&low.model); ++i) {
-      require(thimble_input(&low.model, i, &view));
-      fill(random, buffer, view.bytes, view.dtype);
-      require(thimble_set_input(&low.model, i, buffer, view.bytes));
-      buffer += (view.bytes + 15) & ~size_t{15};
-    }
-    low_runs = true;
-    const thimble_status status = thimble_run(&low.model);
-    low_runs = false;
-    require(status);
-    hash = 14695981039346656037U;
-    for (uint32_t i = 0; i < thimble_output_count(&low.model); ++i) {
-      require(thimble_output(&low.model, i, &view));
-      hash = hash_bytes(hash, view.data, view.bytes);
-    }
+    require(call(&low.model, 0, step, low.inputs, &hash, run_marked));
     if (hash != expected_low[step]) ++wrong_low;
   }
   system_register(kSysTickControl) = 0;
@@ -265,9 +234,9 @@ int run_interrupts(char** words) {
 }  // namespace
 
 int main() {
-  char* words[kWordsMax];
-  const uint32_t count = split_command_line(words);
+  const char* words[kWordsMax];
+  const uint32_t count = split_command_line(command_line, sizeof command_line, words, kWordsMax);
   if (count > 4 && std::strcmp(words[1], "series") == 0) return run_series(words, count);
   if (count == 5 && std::strcmp(words[1], "interrupts") == 0) return run_interrupts(words);
-  fail("usage:", "soak series CALLS SEED MODEL.pte..., or soak interrupts RUNS A.pte B.pte");
+  usage_error("usage:", "soak series CALLS SEED MODEL.pte..., or soak interrupts RUNS A.pte B.pte");
 }

@@ -10,25 +10,13 @@
 #include <cstdint>
 #include <cstring>
 
+#include "firmware/common/random.h"
+#include "firmware/common/rounding.h"
 #include "runtime/include/thimble.h"
 
 namespace thimble::soak {
 
-/// xorshift64*: the same numbers on each machine.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed * 2654435769U + 88172645463325252U) {}
-  uint32_t next() {
-    state_ ^= state_ >> 12;
-    state_ ^= state_ << 25;
-    state_ ^= state_ >> 27;
-    return static_cast<uint32_t>((state_ * 2685821657736338717U) >> 32);
-  }
-  uint32_t below(uint32_t limit) { return next() % limit; }
-
- private:
-  uint64_t state_;
-};
+using firmware::Random;
 
 constexpr uint32_t kFloat = 6;  // thimble_view::dtype
 
@@ -46,6 +34,8 @@ inline void fill(Random& random, void* data, size_t bytes, uint32_t dtype) {
   for (size_t i = 0; i < bytes; ++i) to[i] = static_cast<uint8_t>(random.next());
 }
 
+constexpr uint64_t kHashStart = 14695981039346656037U;
+
 /// FNV-1a, continued from `hash`.
 inline uint64_t hash_bytes(uint64_t hash, const void* data, size_t bytes) {
   const auto* from = static_cast<const uint8_t*>(data);
@@ -53,10 +43,12 @@ inline uint64_t hash_bytes(uint64_t hash, const void* data, size_t bytes) {
   return hash;
 }
 
-/// Sets the inputs of call `step` of the series `series` and runs. `buffer` has the bytes of all
-/// inputs, each padded to 16. *hash: of all outputs.
+constexpr size_t kInputPadding = 16;
+
+/// Sets the inputs of call `step` of the series `series` and calls `run`. `buffer` has the bytes of
+/// all inputs, each padded to kInputPadding. *hash: of all outputs.
 inline thimble_status call(thimble_model* model, uint32_t series, uint32_t step, uint8_t* buffer,
-                           uint64_t* hash) {
+                           uint64_t* hash, thimble_status (*run)(thimble_model*) = thimble_run) {
   Random random(uint64_t{series} << 32 | (step + 1));
   thimble_view view;
   for (uint32_t i = 0; i < thimble_input_count(model); ++i) {
@@ -65,11 +57,11 @@ inline thimble_status call(thimble_model* model, uint32_t series, uint32_t step,
     fill(random, buffer, view.bytes, view.dtype);
     status = thimble_set_input(model, i, buffer, view.bytes);
     if (status != 0) return status;
-    buffer += (view.bytes + 15) & ~size_t{15};
+    buffer += firmware::round_up(view.bytes, kInputPadding);
   }
-  const thimble_status status = thimble_run(model);
+  const thimble_status status = run(model);
   if (status != 0) return status;
-  *hash = 14695981039346656037U;
+  *hash = kHashStart;
   for (uint32_t i = 0; i < thimble_output_count(model); ++i) {
     const thimble_status failed = thimble_output(model, i, &view);
     if (failed != 0) return failed;
@@ -78,12 +70,12 @@ inline thimble_status call(thimble_model* model, uint32_t series, uint32_t step,
   return 0;
 }
 
-/// Bytes of all inputs of a model, each padded to 16.
+/// Bytes of all inputs of a model, each padded to kInputPadding.
 inline size_t input_bytes(const thimble_model* model) {
   size_t bytes = 0;
   thimble_view view;
   for (uint32_t i = 0; i < thimble_input_count(model); ++i) {
-    if (thimble_input(model, i, &view) == 0) bytes += (view.bytes + 15) & ~size_t{15};
+    if (thimble_input(model, i, &view) == 0) bytes += firmware::round_up(view.bytes, kInputPadding);
   }
   return bytes;
 }

@@ -1,7 +1,7 @@
 #pragma once
-// The memory protection unit as a fence: outside of the ranges every access is a fault, which the
-// fault handler reports. Armv8-M has ranges in steps of 32 bytes, Armv7-M has powers of two with
-// eight subregions.
+// The memory protection unit: while it is enabled, every access outside of the ranges is a fault,
+// which the fault handler reports. Armv8-M has ranges in steps of 32 bytes, Armv7-M has powers of
+// two with eight subregions.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,9 +23,9 @@ size_t mpu_step(size_t bytes);
 /// bytes that begins or ends at multiples of mpu_step() can be placed.
 size_t mpu_zone_bytes(size_t bytes);
 
-/// Programs the ranges and turns the fence on. A later range has priority over an earlier one on
+/// Programs the ranges and enables the unit. A later range has priority over an earlier one on
 /// Armv7-M; on Armv8-M ranges must not overlap. Ends the program if a range has no exact region.
-void mpu_fence(const Range* ranges, uint32_t count);
-void mpu_off();
+void mpu_enable(const Range* ranges, uint32_t count);
+void mpu_disable();
 
 }  // namespace thimble::firmware

@@ -1,13 +1,15 @@
-// Corrupted models on emulated boards, behind a fence of the memory protection unit
-// (firmware/apps/fence): no access outside of the file, the inputs and the memory that the runtime
-// was given. A sample here; THIMBLE_FENCE_COUNT=10000 sets the number of variants of each model,
-// and THIMBLE_FENCE_SEED the first seed.
+// Corrupted models on emulated boards with the memory protection unit enabled
+// (firmware/apps/memory_protection): no access outside of the file, the inputs and the memory that
+// the runtime was given. A sample here; THIMBLE_VARIANT_COUNT=10000 sets the number of variants of
+// each model, and THIMBLE_VARIANT_SEED the first seed.
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 
 #include "../unit/test_files.h"
+#include "abi/status.h"
+#include "firmware/apps/memory_protection/stage.h"
 #include "support.h"
 
 namespace thimble::firmware_test {
@@ -26,19 +28,25 @@ constexpr Board kBoards[] = {
       "tests/data/executorch/residual.pte"}},
 };
 
-enum Stage : uint8_t { kRefused, kTooLarge, kInputRefused, kRunFailed, kRan, kStages };
-constexpr uint8_t kNotAProgram = 3, kTruncated = 4;  // statuses of the outer check
-constexpr size_t kOuterShare = 30;                   // percent that must pass it
+using namespace firmware;  // Stage
+
+constexpr size_t kOuterShare = 30;  // percent that must pass the check of identifier and length
+
+/// Returns true for the statuses of the check of identifier and length.
+bool is_outer(uint8_t status) {
+  return status == static_cast<uint8_t>(abi::Status::kNotAProgram) ||
+         status == static_cast<uint8_t>(abi::Status::kTruncated);
+}
 
 uint64_t from_environment(const char* name, uint64_t otherwise) {
   const char* const text = std::getenv(name);
   return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-base::ProcessResult run_fence(const Board& board, const std::string& what, uint64_t count) {
-  QemuRun options = {image("fence", board.core),
+base::ProcessResult run_image(const Board& board, const std::string& what, uint64_t count) {
+  QemuRun options = {image("memory_protection", board.core),
                      board.core.machine,
-                     {"fence", "model.pte", what, std::to_string(count), "results"},
+                     {"memory_protection", "model.pte", what, std::to_string(count), "results"},
                      ""};
   options.time_limit = std::chrono::seconds(60 + count / 20);
   return run(options);
@@ -48,16 +56,16 @@ void use_model(const char* path) {
   write_file("model.pte", test::read_bytes(test::source_folder() / path));
 }
 
-TEST(Fence, StopsEachAccessOutside) {
+TEST(MemoryProtection, StopsEachAccessOutside) {
   for (const Board& board : kBoards) {
     use_model(board.files[0]);
-    const auto fine = run_fence(board, "none", 0);
+    const auto fine = run_image(board, "none", 0);
     EXPECT_EQ(fine.exit_code, 0) << fine.output;
     EXPECT_EQ(read_file("results"), std::string({kRan, 0})) << board.core.name;
     for (const char* access :
          {"write-after-memory", "write-before-memory", "write-file", "write-input",
           "write-variable", "read-after-file", "read-elsewhere"}) {
-      const auto result = run_fence(board, access, 0);
+      const auto result = run_image(board, access, 0);
       EXPECT_EQ(result.exit_code, 3) << board.core.name << " " << access << ": " << result.output;
       // MMFSR: a data access violation at a valid address.
       EXPECT_NE(result.output.find("fault: HardFault cfsr 0x00000082"), std::string::npos)
@@ -68,10 +76,10 @@ TEST(Fence, StopsEachAccessOutside) {
 
 /// A region at the end of the stack that cannot be accessed, as a product has it whose stack is not
 /// at the start of RAM.
-TEST(Fence, GuardRegionStopsStackOverflow) {
+TEST(MemoryProtection, GuardRegionStopsStackOverflow) {
   for (const Board& board : kBoards) {
     use_model(board.files[0]);
-    const auto result = run_fence(board, "stack-overflow", 0);
+    const auto result = run_image(board, "stack-overflow", 0);
     EXPECT_EQ(result.exit_code, 4) << board.core.name << ": " << result.output;
     // MMFSR: a data access violation, or one while the core pushed the registers of the exception.
     constexpr unsigned kViolations = 0x12;
@@ -83,13 +91,13 @@ TEST(Fence, GuardRegionStopsStackOverflow) {
   }
 }
 
-TEST(Fence, CorruptedModelsStayInside) {
-  const uint64_t count = from_environment("THIMBLE_FENCE_COUNT", 150);
-  const uint64_t first = from_environment("THIMBLE_FENCE_SEED", 1);
+TEST(MemoryProtection, CorruptedModelsStayInside) {
+  const uint64_t count = from_environment("THIMBLE_VARIANT_COUNT", 150);
+  const uint64_t first = from_environment("THIMBLE_VARIANT_SEED", 1);
   for (const Board& board : kBoards) {
     for (const char* file : board.files) {
       use_model(file);
-      const auto result = run_fence(board, std::to_string(first), count);
+      const auto result = run_image(board, std::to_string(first), count);
       const std::string results = read_file("results");
       ASSERT_EQ(result.exit_code, 0) << board.core.name << " " << file << ", seed "
                                      << first + results.size() / 2 << ": " << result.output;
@@ -101,7 +109,7 @@ TEST(Fence, CorruptedModelsStayInside) {
         const auto status = static_cast<uint8_t>(results[i + 1]);
         ASSERT_LT(stage, kStages);
         ++stages[stage];
-        if (stage == kRefused && (status == kNotAProgram || status == kTruncated)) ++outer;
+        if (stage == kRefused && is_outer(status)) ++outer;
       }
       std::printf(
           "%s %s: %zu variants, %zu rejected by the outer check, %zu inside, %zu too large, "

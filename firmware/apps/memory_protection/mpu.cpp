@@ -1,6 +1,7 @@
-#include "firmware/apps/fence/mpu.h"
+#include "firmware/apps/memory_protection/mpu.h"
 
 #include "firmware/common/exit_codes.h"
+#include "firmware/common/registers.h"
 #include "firmware/common/semihosting.h"
 
 namespace thimble::firmware {
@@ -11,16 +12,12 @@ constexpr uintptr_t kType = 0xE000ED90, kControl = 0xE000ED94, kNumber = 0xE000E
 constexpr uintptr_t kBase = 0xE000ED9C, kAttributesOrLimit = 0xE000EDA0;
 constexpr uint32_t kEnable = 1;  // without PRIVDEFENA: no default map for privileged code
 
-volatile uint32_t& system_register(uintptr_t address) {
-  return *reinterpret_cast<volatile uint32_t*>(address);
-}
-
 void barrier() {
   __asm__ volatile("dsb\n\tisb" ::: "memory");
 }
 
 [[noreturn]] void fail(const char* message) {
-  mpu_off();
+  mpu_disable();
   host_print(message);
   host_exit(kExitUsage);
 }
@@ -103,8 +100,8 @@ void set_memory_types() {}
 
 #endif
 
-void mpu_fence(const Range* ranges, uint32_t count) {
-  mpu_off();
+void mpu_enable(const Range* ranges, uint32_t count) {
+  mpu_disable();
   if (count > mpu_regions()) fail("error: too few regions\n");
   set_memory_types();
   for (uint32_t i = 0; i < mpu_regions(); ++i) {
@@ -120,7 +117,7 @@ void mpu_fence(const Range* ranges, uint32_t count) {
   barrier();
 }
 
-void mpu_off() {
+void mpu_disable() {
   barrier();
   system_register(kControl) = 0;
   barrier();

@@ -38,20 +38,20 @@ ir::Quant quant_of_table(const std::string& body, float magnitude, const quant::
   return {};
 }
 
-TEST(OwnCurves, SmallResultsHaveAFinerScale) {
+TEST(SigmoidScale, SmallResultsHaveAFinerScale) {
   quant::QuantSpec spec;
   const ir::Quant fixed = ir::per_tensor(1.0 / 128, 0);
   EXPECT_EQ(quant_of_table(kHalf + kTanh, 0.5F, spec), fixed);
-  spec.own_curves = true;
+  spec.sigmoid_scale_from_range = true;
   EXPECT_LT(quant_of_table(kHalf + kTanh, 0.5F, spec).scale[0], 0.4 / 128);  // tanh(0.25) = 0.245
   EXPECT_EQ(quant_of_table(kHalf + kTanh, 8, spec), fixed);
   spec.tables = {"tanh"};  // of an NPU
   EXPECT_EQ(quant_of_table(kHalf + kTanh, 0.5F, spec), fixed);
 }
 
-TEST(OwnCurves, ProbabilitiesAreNotAboveOne) {
+TEST(SigmoidScale, ProbabilitiesAreNotAboveOne) {
   quant::QuantSpec spec;
-  spec.own_curves = true;
+  spec.sigmoid_scale_from_range = true;
   const std::string sigmoid = "%y: f32[64,1] = sigmoid(%v) output %y ";
   EXPECT_EQ(quant_of_table(kHalf + sigmoid, 8, spec), ir::per_tensor(1.0 / 256, -128));
 }

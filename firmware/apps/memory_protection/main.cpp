@@ -1,11 +1,12 @@
-// Loads and runs corrupted variants of a model behind a fence of the memory protection unit. While
-// the runtime works, only the stack, the model object and the memory that was passed to
+// Loads and runs corrupted variants of a model with the memory protection unit enabled. While the
+// runtime works, only the stack, the model object and the memory that was passed to
 // thimble_init can be written; only these, the code, the constants, the file and the inputs can be
 // read. Every other access is a fault, which the fault handler reports (exit code 3).
 //
-//   fence MODEL.pte FIRST_SEED COUNT RESULTS   COUNT variants, each made from its seed
-//   fence MODEL.pte ACCESS 0 RESULTS           the undamaged model, then one access that the fence
-//                                              must stop: a name of kAccesses
+//   memory_protection MODEL.pte FIRST_SEED COUNT RESULTS
+//       COUNT variants, each made from its seed
+//   memory_protection MODEL.pte ACCESS 0 RESULTS
+//       the unchanged model, then one access that must be a fault: a name of kAccesses
 //
 // RESULTS gets two bytes for each variant: how far it came (Stage), and the status. After a fault,
 // its length tells which variant it was. Memory ends at the end of a region for odd seeds, and
@@ -13,8 +14,12 @@
 
 #include <cstring>
 
-#include "firmware/apps/fence/mpu.h"
+#include "firmware/apps/memory_protection/mpu.h"
+#include "firmware/apps/memory_protection/stage.h"
+#include "firmware/common/command_line.h"
 #include "firmware/common/exit_codes.h"
+#include "firmware/common/random.h"
+#include "firmware/common/rounding.h"
 #include "firmware/common/semihosting.h"
 #include "runtime/include/thimble.h"
 
@@ -35,8 +40,6 @@ uint8_t* const file_zone = big_start + kZone;
 uint8_t* const input_zone = big_start + 2 * kZone;  // zeros
 uint8_t* const memory_zone = big_start + 3 * kZone;
 
-enum Stage : uint8_t { kRefused, kTooLarge, kInputRefused, kRunFailed, kRan };
-
 // The only static object that the runtime writes: alone in its region.
 constexpr size_t kModelRegion = 256;
 union Model {
@@ -46,28 +49,9 @@ union Model {
 alignas(kModelRegion) Model storage;
 
 char command_line[512];
-char* words[5];
+constexpr uint32_t kWords = 5;
 size_t file_bytes;
 uint32_t unrelated;  // a variable of the application
-
-class Random {
- public:
-  explicit Random(uint32_t seed) : state_(seed * 0x9E3779B97F4A7C15U + 0x2545F4914F6CDD1DU) {}
-  uint32_t next() {
-    state_ ^= state_ >> 12;
-    state_ ^= state_ << 25;
-    state_ ^= state_ >> 27;
-    return static_cast<uint32_t>(state_ * 0x2545F4914F6CDD1DU >> 32);
-  }
-  uint32_t below(size_t limit) { return limit == 0 ? 0 : next() % static_cast<uint32_t>(limit); }
-
- private:
-  uint64_t state_;
-};
-
-size_t rounded(size_t bytes, size_t step) {
-  return (bytes + step - 1) / step * step;
-}
 
 uint32_t word_at(const uint8_t* at) {
   uint32_t word;
@@ -114,14 +98,14 @@ void damage(uint8_t* file, uint32_t seed) {
   if (random.below(16) != 0) std::memcpy(file, original, kFrame);
 }
 
-/// The fence around the file and `memory`; both ends are at steps of the unit.
-struct Fence {
+/// The accessible memory: the ends of the file and of `memory` are at steps of the unit.
+struct Protection {
   uint8_t* file;
   uint8_t* memory = memory_zone;
   size_t memory_bytes = 0;
   size_t guard_bytes = 0;  // at the end of the stack; not accessible
 
-  void raise() const {
+  void enable() const {
     const auto address = [](const void* at) { return reinterpret_cast<uintptr_t>(at); };
     const uintptr_t model = address(&storage);
     const size_t file_step = mpu_step(file_bytes), memory_step = mpu_step(memory_bytes);
@@ -129,7 +113,7 @@ struct Fence {
     const uintptr_t memory_begin = address(memory) / memory_step * memory_step;
     const uintptr_t code = address(code_begin());
 #if __ARM_ARCH >= 8
-    const uintptr_t data_end = rounded(address(bss_end), 32);
+    const uintptr_t data_end = round_up(address(bss_end), 32);
     const Range data[] = {{address(stack_top), model, Access::kReadOnly},
                           {model + kModelRegion, data_end, Access::kReadOnly}};
 #else
@@ -144,14 +128,14 @@ struct Fence {
         data[1],
         {address(stack_bottom) + guard_bytes, address(stack_top), Access::kReadWrite},
         {model, model + kModelRegion, Access::kReadWrite},
-        {file_begin, file_begin + rounded(address(file) + file_bytes - file_begin, file_step),
+        {file_begin, file_begin + round_up(address(file) + file_bytes - file_begin, file_step),
          Access::kReadOnly},
         {address(input_zone), address(input_zone) + kInputMax, Access::kReadOnly},
         {memory_begin,
-         memory_begin + rounded(address(memory) + memory_bytes - memory_begin, memory_step),
+         memory_begin + round_up(address(memory) + memory_bytes - memory_begin, memory_step),
          Access::kReadWrite},
     };
-    mpu_fence(ranges, sizeof ranges / sizeof ranges[0]);
+    mpu_enable(ranges, sizeof ranges / sizeof ranges[0]);
   }
 
  private:
@@ -164,22 +148,23 @@ struct Fence {
 
 /// Places `bytes` in the zone at 16 bytes: at its end, or at its start.
 uint8_t* place(uint8_t* zone, size_t bytes, bool at_end) {
-  return at_end ? zone + mpu_zone_bytes(bytes) - rounded(bytes, 16) : zone;
+  return at_end ? zone + mpu_zone_bytes(bytes) - round_up(bytes, 16) : zone;
 }
 
-Stage run_model(Fence& fence, bool at_end, thimble_status& status) {
+Stage run_model(Protection& protection, bool at_end, thimble_status& status) {
   const thimble_kernels* const kernels = thimble_all_kernels();
   thimble_needs needs = {};
-  fence.raise();
-  status = thimble_size(fence.file, file_bytes, kernels, &needs);
-  mpu_off();
+  protection.enable();
+  status = thimble_size(protection.file, file_bytes, kernels, &needs);
+  mpu_disable();
   if (status != 0) return kRefused;
   if (needs.arena_bytes > kMemoryMax || needs.state_bytes > kMemoryMax) return kTooLarge;
-  fence.memory_bytes = needs.arena_bytes + needs.state_bytes;
-  fence.memory = place(memory_zone, fence.memory_bytes, at_end);
-  fence.raise();
+  protection.memory_bytes = needs.arena_bytes + needs.state_bytes;
+  protection.memory = place(memory_zone, protection.memory_bytes, at_end);
+  protection.enable();
   thimble_model* const model = &storage.model;
-  status = thimble_init(model, fence.file, file_bytes, kernels, fence.memory, fence.memory_bytes);
+  status = thimble_init(model, protection.file, file_bytes, kernels, protection.memory,
+                        protection.memory_bytes);
   if (status != 0) return kRefused;
   for (uint32_t i = 0; i < thimble_input_count(model); ++i) {
     thimble_view view;
@@ -187,35 +172,35 @@ Stage run_model(Fence& fence, bool at_end, thimble_status& status) {
     if (status != 0) return kInputRefused;
     if (view.bytes > kInputMax) return kTooLarge;
     status =
-        thimble_set_input(model, i, input_zone + kInputMax - rounded(view.bytes, 16), view.bytes);
+        thimble_set_input(model, i, input_zone + kInputMax - round_up(view.bytes, 16), view.bytes);
     if (status != 0) return kInputRefused;
   }
   status = thimble_run(model);
   return status == 0 ? kRan : kRunFailed;
 }
 
-// --- accesses that the fence must stop -----------------------------------------------------------
+// --- accesses that must be faults -----------------------------------------------------------
 
-void write_after_memory(const Fence& fence) {
-  const volatile uint8_t* const end = fence.memory + rounded(fence.memory_bytes, 16);
+void write_after_memory(const Protection& protection) {
+  const volatile uint8_t* const end = protection.memory + round_up(protection.memory_bytes, 16);
   *const_cast<volatile uint8_t*>(end) = 1;
 }
-void write_before_memory(const Fence& fence) {
-  *const_cast<volatile uint8_t*>(fence.memory - 1) = 1;
+void write_before_memory(const Protection& protection) {
+  *const_cast<volatile uint8_t*>(protection.memory - 1) = 1;
 }
-void write_file(const Fence& fence) {
-  *const_cast<volatile uint8_t*>(fence.file) = 1;
+void write_file(const Protection& protection) {
+  *const_cast<volatile uint8_t*>(protection.file) = 1;
 }
-void write_input(const Fence&) {
+void write_input(const Protection&) {
   *const_cast<volatile uint8_t*>(input_zone + kInputMax - 1) = 1;
 }
-void write_variable(const Fence&) {
+void write_variable(const Protection&) {
   *const_cast<volatile uint32_t*>(&unrelated) = 1;
 }
-void read_after_file(const Fence& fence) {
-  (void)*const_cast<volatile uint8_t*>(fence.file + rounded(file_bytes, 16));
+void read_after_file(const Protection& protection) {
+  (void)*const_cast<volatile uint8_t*>(protection.file + round_up(file_bytes, 16));
 }
-void read_original(const Fence&) {
+void read_original(const Protection&) {
   (void)*const_cast<volatile uint8_t*>(original);
 }
 
@@ -230,20 +215,20 @@ volatile uint32_t depth_wanted = 1000000;
 }
 
 /// A guard region at the end of the stack, without the stack limit of Armv8-M.
-void overflow_stack(const Fence& fence) {
+void overflow_stack(const Protection& protection) {
 #if __ARM_ARCH >= 8
   __asm__ volatile("msr msplim, %0" ::"r"(0));
 #endif
-  Fence guarded = fence;
+  Protection guarded = protection;
   guarded.guard_bytes = size_t{4} << 10;
-  guarded.raise();
+  guarded.enable();
   (void)sink(0);
 }
 
 struct AccessCase {
   const char* name;
   bool at_end;
-  void (*access)(const Fence& fence);
+  void (*access)(const Protection& protection);
 };
 const AccessCase kAccesses[] = {
     {"none", true, nullptr},
@@ -257,58 +242,40 @@ const AccessCase kAccesses[] = {
     {"stack-overflow", true, overflow_stack},
 };
 
-[[noreturn]] void fail(const char* message) {
-  host_print("error: ");
-  host_print(message);
-  host_print("\n");
-  host_exit(kExitUsage);
-}
-
-bool read_number(const char* word, uint32_t& number) {
-  number = 0;
-  for (; *word >= '0' && *word <= '9'; ++word) {
-    number = number * 10 + static_cast<uint32_t>(*word - '0');
-  }
-  return *word == 0;
-}
-
 void read_model(const char* name) {
   const HostFile host = host_open(name, OpenMode::kRead);
   const int32_t length = host.handle < 0 ? -1 : host_length(host);
-  if (length < 32 || static_cast<size_t>(length) > kFileMax) fail("cannot read the model");
+  if (length < 32 || static_cast<size_t>(length) > kFileMax) usage_error("cannot read the model");
   file_bytes = static_cast<size_t>(length);
-  if (!host_read(host, original, file_bytes)) fail("cannot read the model");
+  if (!host_read(host, original, file_bytes)) usage_error("cannot read the model");
 }
 
 void run_variant(uint32_t seed, HostFile results, const AccessCase* access) {
   const bool at_end = access != nullptr ? access->at_end : seed % 2 == 1;
-  Fence fence = {place(file_zone, file_bytes, at_end)};
-  std::memcpy(fence.file, original, file_bytes);
-  if (access == nullptr) damage(fence.file, seed);
+  Protection protection = {place(file_zone, file_bytes, at_end)};
+  std::memcpy(protection.file, original, file_bytes);
+  if (access == nullptr) damage(protection.file, seed);
   thimble_status status = 0;
-  const Stage stage = run_model(fence, at_end, status);
-  if (access != nullptr && access->access != nullptr) access->access(fence);
-  mpu_off();
+  const Stage stage = run_model(protection, at_end, status);
+  if (access != nullptr && access->access != nullptr) access->access(protection);
+  mpu_disable();
   const uint8_t result[2] = {stage, static_cast<uint8_t>(status)};
-  if (!host_write(results, result, sizeof result)) fail("cannot write the results");
+  if (!host_write(results, result, sizeof result)) usage_error("cannot write the results");
 }
 
 }  // namespace
 
 int main() {
-  if (!host_command_line(command_line, sizeof command_line)) return kExitUsage;
-  uint32_t count = 0;
-  for (char* at = command_line; *at != 0 && count < 5;) {
-    words[count++] = at;
-    while (*at != 0 && *at != ' ') ++at;
-    while (*at == ' ') *at++ = 0;
+  const char* words[kWords];
+  if (split_command_line(command_line, sizeof command_line, words, kWords) != kWords) {
+    usage_error("usage: memory_protection MODEL.pte FIRST_SEED|ACCESS COUNT RESULTS");
   }
-  if (count != 5) fail("usage: fence MODEL.pte FIRST_SEED|ACCESS COUNT RESULTS");
   read_model(words[1]);
   std::memset(input_zone, 0, kInputMax);
   const HostFile results = host_open(words[4], OpenMode::kWrite);
   uint32_t first = 0, variants = 0;
-  if (results.handle < 0 || !read_number(words[3], variants)) fail("cannot write the results");
+  if (results.handle < 0 || !read_number(words[3], variants))
+    usage_error("cannot write the results");
   if (read_number(words[2], first)) {
     for (uint32_t i = 0; i < variants; ++i) run_variant(first + i, results, nullptr);
     return kExitOk;
@@ -318,5 +285,5 @@ int main() {
     run_variant(0, results, &access);
     return kExitOk;
   }
-  fail("no such access");
+  usage_error("no such access");
 }

@@ -1,0 +1,22 @@
+#pragma once
+// Files that are the old ones or complete at any time: the bytes are written to a temporary name in
+// the same folder, which is then renamed.
+
+#include <filesystem>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace thimble::base {
+
+/// Returns the temporary name for a file: PATH.PID.tmp.
+[[nodiscard]] std::filesystem::path temporary_path(const std::filesystem::path& path);
+
+/// Writes the bytes to `temporary`. The message of an error names `path`.
+[[nodiscard]] Status write_temporary(const std::filesystem::path& path,
+                                     const std::filesystem::path& temporary, ByteView bytes);
+
+/// Creates or replaces one file. After an error the old file is unchanged.
+[[nodiscard]] Status replace_file(const std::filesystem::path& path, ByteView bytes);
+
+}  // namespace thimble::base
