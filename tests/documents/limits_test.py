@@ -51,7 +51,7 @@ ROWS = (
     ("docs/ethos-u.md", "only if the cost increases by at most # %", ((SCHEDULE, "kSlowerToSaveScratch = #", more),)),
     ("docs/ethos-u.md", "among those within # % of the fewest cycles. The selections", ((SCHEDULE, "kSlowerForTraffic = #", more),)),
     ("docs/faults.md", "more than # MiB plus # times the file",
-     (("tests/faults/corruptions.cpp", "bytes_max = (size_t{#", 1), ("tests/faults/corruptions.cpp", "<< 20) + #", 1))),
+     (("tests/fuzz/replay.cpp", "kBytesMax = size_t{#", 1), ("tests/fuzz/replay.cpp", "kBytesMaxPerByte = #", 1))),
     ("docs/faults.md", "starts its work after # reads of its status",
      (("engines/ethos_u/firmware/npu.cpp", "kLatePolls = #", 1),)),
     ("docs/formats/pte.md", "more than # times its size", (("src/formats/pte/read_tables.h", "left_(#", 1),)),

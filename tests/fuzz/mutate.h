@@ -1,5 +1,5 @@
 #pragma once
-// Damages bytes at random, as a fuzzer does.
+// Mutations of bytes, as a fuzzer makes them.
 
 #include <random>
 
@@ -12,6 +12,10 @@ using Random = std::mt19937_64;
 /// Returns a number below `limit`; 0 if the limit is 0.
 [[nodiscard]] inline size_t below(Random& random, size_t limit) {
   return limit == 0 ? 0 : static_cast<size_t>(random() % limit);
+}
+
+[[nodiscard]] inline Bytes copy_of(ByteView bytes) {
+  return {bytes.begin(), bytes.end()};
 }
 
 /// Returns `bytes` after one to four changes: bits, bytes or words with limits of integer types,
