@@ -46,7 +46,7 @@ if(THIMBLE_TESTS AND NOT WIN32)
   add_test(NAME fuzz_readme COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/readme_test.py $<TARGET_FILE:fuzz_replay>
                                     ${CMAKE_CURRENT_LIST_DIR}/README.md)
   set_tests_properties(fuzz_readme PROPERTIES LABELS "fuzz;fast" TIMEOUT 60)
-  # The same program with targets that have one defect each.
+  # fuzz_replay with targets that have one defect each, to test it.
   add_executable(fuzz_replay_defects ${CMAKE_CURRENT_LIST_DIR}/replay.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp
                                      ${CMAKE_CURRENT_LIST_DIR}/replay_defects.cpp ${CMAKE_CURRENT_LIST_DIR}/mutate.cpp)
   target_link_libraries(fuzz_replay_defects PRIVATE thimble_base)

@@ -1,19 +1,21 @@
-// Loads and runs corrupted variants of a model behind a fence of the memory protection unit. While
+// Loads and runs mutations of a model behind a fence of the memory protection unit. While
 // the runtime works, only the stack, the model object and the memory that was passed to
 // thimble_init can be written; only these, the code, the constants, the file and the inputs can be
 // read. Every other access is a fault, which the fault handler reports (exit code 3).
 //
-//   fence MODEL.pte FIRST_SEED COUNT RESULTS   COUNT variants, each made from its seed
-//   fence MODEL.pte ACCESS 0 RESULTS           the undamaged model, then one access that the fence
+//   fence MODEL.pte FIRST_SEED COUNT RESULTS   COUNT mutations, each made from its seed
+//   fence MODEL.pte ACCESS 0 RESULTS           the model as it is, then one access that the fence
 //                                              must stop: a name of kAccesses
 //
-// RESULTS gets two bytes for each variant: how far it came (Stage), and the status. After a fault,
-// its length tells which variant it was. Memory ends at the end of a region for odd seeds, and
+// RESULTS gets two bytes for each mutation: how far it came (Stage), and the status. After a fault,
+// its length tells which mutation it was. Memory ends at the end of a region for odd seeds, and
 // begins at the start of one for even seeds, so that both ends are exact.
 
 #include <cstring>
 
 #include "firmware/apps/fence/mpu.h"
+#include "firmware/apps/fence/mutate_word.h"
+#include "firmware/apps/fence/stage.h"
 #include "firmware/common/exit_codes.h"
 #include "firmware/common/semihosting.h"
 #include "runtime/include/thimble.h"
@@ -24,6 +26,8 @@ extern "C" uint8_t stack_bottom[], stack_top[], data_start[], bss_end[];
 namespace {
 
 using namespace thimble::firmware;
+using thimble::fuzz::below;
+using thimble::fuzz::mutate_word;
 
 // Zones in the board's largest RAM, each at a multiple of its size.
 constexpr size_t kZone = size_t{1} << 20;
@@ -34,8 +38,6 @@ uint8_t* const original = big_start;
 uint8_t* const file_zone = big_start + kZone;
 uint8_t* const input_zone = big_start + 2 * kZone;  // zeros
 uint8_t* const memory_zone = big_start + 3 * kZone;
-
-enum Stage : uint8_t { kRefused, kTooLarge, kInputRefused, kRunFailed, kRan };
 
 // The only static object that the runtime writes: alone in its region.
 constexpr size_t kModelRegion = 256;
@@ -53,13 +55,12 @@ uint32_t unrelated;  // a variable of the application
 class Random {
  public:
   explicit Random(uint32_t seed) : state_(seed * 0x9E3779B97F4A7C15U + 0x2545F4914F6CDD1DU) {}
-  uint32_t next() {
+  uint32_t operator()() {
     state_ ^= state_ >> 12;
     state_ ^= state_ << 25;
     state_ ^= state_ >> 27;
     return static_cast<uint32_t>(state_ * 0x2545F4914F6CDD1DU >> 32);
   }
-  uint32_t below(size_t limit) { return limit == 0 ? 0 : next() % static_cast<uint32_t>(limit); }
 
  private:
   uint64_t state_;
@@ -79,39 +80,25 @@ uint32_t word_at(const uint8_t* at) {
 void change(uint8_t* file, Random& random) {
   constexpr size_t kSegmentBase = 24;  // of the extended header
   constexpr size_t kRecordBytes = 1024;
-  static constexpr uint32_t kLimits[] = {0,      1,      2,          0x7F,       0x80,      0xFF,
-                                         0x7FFF, 0x8000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
   const size_t base = word_at(file + kSegmentBase) < file_bytes ? word_at(file + kSegmentBase) : 0;
-  const size_t begin = random.below(4) != 0 ? base : 0;
+  const size_t begin = below(random, 4) != 0 ? base : 0;
   const size_t area =
       begin != 0 && file_bytes - begin > kRecordBytes ? kRecordBytes : file_bytes - begin;
-  const size_t size = size_t{1} << random.below(3);
+  const size_t size = size_t{1} << below(random, 3);
   if (area < 8) return;
-  const size_t at = begin + size * random.below(area / size);
-  uint32_t value = word_at(file + (at & ~size_t{3}));
-  switch (random.below(4)) {
-    case 0:
-      value = kLimits[random.below(sizeof kLimits / sizeof kLimits[0])];
-      break;
-    case 1:
-      std::memcpy(&value, file + at, size);
-      value += random.below(17) - 8;
-      break;
-    case 2:
-      value = word_at(file + 4 * random.below(file_bytes / 4));
-      break;
-    default:
-      std::memcpy(&value, file + at, size);
-      value ^= 1U << random.below(8 * size);
-  }
-  std::memcpy(file + at, &value, size);
+  uint8_t* const at = file + begin + size * below(random, area / size);
+  uint32_t value = 0;
+  std::memcpy(&value, at, size);
+  value = below(random, 4) == 0 ? word_at(file + 4 * below(random, file_bytes / 4))
+                                : mutate_word(value, random);
+  std::memcpy(at, &value, size);
 }
 
-void damage(uint8_t* file, uint32_t seed) {
+void mutate(uint8_t* file, uint32_t seed) {
   constexpr size_t kFrame = 8;  // root and identifier
   Random random(seed);
-  for (uint32_t left = 1 + random.below(3); left > 0; --left) change(file, random);
-  if (random.below(16) != 0) std::memcpy(file, original, kFrame);
+  for (size_t left = 1 + below(random, 3); left > 0; --left) change(file, random);
+  if (below(random, 16) != 0) std::memcpy(file, original, kFrame);
 }
 
 /// The fence around the file and `memory`; both ends are at steps of the unit.
@@ -280,11 +267,11 @@ void read_model(const char* name) {
   if (!host_read(host, original, file_bytes)) fail("cannot read the model");
 }
 
-void run_variant(uint32_t seed, HostFile results, const AccessCase* access) {
+void run_mutation(uint32_t seed, HostFile results, const AccessCase* access) {
   const bool at_end = access != nullptr ? access->at_end : seed % 2 == 1;
   Fence fence = {place(file_zone, file_bytes, at_end)};
   std::memcpy(fence.file, original, file_bytes);
-  if (access == nullptr) damage(fence.file, seed);
+  if (access == nullptr) mutate(fence.file, seed);
   thimble_status status = 0;
   const Stage stage = run_model(fence, at_end, status);
   if (access != nullptr && access->access != nullptr) access->access(fence);
@@ -307,15 +294,15 @@ int main() {
   read_model(words[1]);
   std::memset(input_zone, 0, kInputMax);
   const HostFile results = host_open(words[4], OpenMode::kWrite);
-  uint32_t first = 0, variants = 0;
-  if (results.handle < 0 || !read_number(words[3], variants)) fail("cannot write the results");
+  uint32_t first = 0, mutations = 0;
+  if (results.handle < 0 || !read_number(words[3], mutations)) fail("cannot write the results");
   if (read_number(words[2], first)) {
-    for (uint32_t i = 0; i < variants; ++i) run_variant(first + i, results, nullptr);
+    for (uint32_t i = 0; i < mutations; ++i) run_mutation(first + i, results, nullptr);
     return kExitOk;
   }
   for (const AccessCase& access : kAccesses) {
     if (std::strcmp(access.name, words[2]) != 0) continue;
-    run_variant(0, results, &access);
+    run_mutation(0, results, &access);
     return kExitOk;
   }
   fail("no such access");
