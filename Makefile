@@ -62,8 +62,8 @@ fuzz:
 	@sh cmake/fuzz.sh $(BUILD) $(SECONDS) $(TARGETS)
 
 mutations:
-	@sh cmake/install-packages.sh
-	@sh cmake/mutations.sh $(BUILD) $(COUNT) $(TARGETS)
+	@sh cmake/install-packages.sh cmake/fuzz_packages.txt
+	@sh cmake/fuzz.sh $(BUILD) mutations $(COUNT) $(TARGETS)
 
 soak threads:
 	@sh cmake/install-packages.sh

@@ -49,7 +49,7 @@ if(THIMBLE_TESTS AND NOT WIN32)
   # fuzz_replay with targets that have one defect each, to test it.
   add_executable(fuzz_replay_defects ${CMAKE_CURRENT_LIST_DIR}/replay.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp
                                      ${CMAKE_CURRENT_LIST_DIR}/replay_defects.cpp ${CMAKE_CURRENT_LIST_DIR}/mutate.cpp)
-  target_link_libraries(fuzz_replay_defects PRIVATE thimble_base)
+  target_link_libraries(fuzz_replay_defects PRIVATE thimble_runtime thimble_formats thimble_base)
   add_test(NAME fuzz_replay_test COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/replay_test.py $<TARGET_FILE:fuzz_replay_defects>
                                          ${CMAKE_CURRENT_LIST_DIR}/fuzz.py)
   set_tests_properties(fuzz_replay_test PROPERTIES LABELS "fuzz;fast" TIMEOUT 60)

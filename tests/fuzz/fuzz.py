@@ -174,7 +174,7 @@ def run_mutations(program, folder, source, target, count, slice_count, lock):
         if done >= count:
             return True
         ran = subprocess.run([program, source, str(min(slice_count, count - done)), "--first", str(done + 1), target],
-                             capture_output=True, text=True, errors="replace", check=False)
+                             capture_output=True, text=True, errors="replace", check=False, env=NO_PROFILE)
         if ran.returncode != 0:
             print(ran.stdout + ran.stderr, flush=True)
             return False

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "tests/fuzz/exact_memory.h"
 #include "tests/fuzz/targets.h"
 
 namespace thimble::fuzz {
@@ -38,6 +39,12 @@ Outcome accept_good(ByteView bytes) {
 Outcome reject(ByteView) {
   return Outcome::kRejected;
 }
+Outcome write_after_end(ByteView bytes) {
+  const ExactMemory memory(bytes);
+  volatile uint8_t* const end = memory.data() + memory.size();
+  if (!is_good(bytes)) *end = 1;
+  return Outcome::kAccepted;
+}
 Bytes keep(Bytes bytes, const Bytes&, Random&) {
   return bytes;
 }
@@ -61,6 +68,7 @@ std::span<const Target> targets() {
       {"keep", accept_good, keep, is_good},
       {"no_input_accepted", reject, keep},
       {"take_long", take_long, keep},
+      {"write_after_end", write_after_end},
       {"wrong_first_check", accept_good, keep, is_bad},
   };
   return all;

@@ -19,6 +19,7 @@ EXPECTED = {
     "keep": (200, 0, "| `keep` | 200 | 8"),
     "no_input_accepted": (1, 1, "no input is accepted"),
     "take_long": (0, 1, "s, at most 1 s expected"),
+    "write_after_end": (100, 1, "crash, or a run without an end"),
     "wrong_first_check": (1, 1, "the accepted input does not pass the first checks"),
 }
 
