@@ -52,6 +52,7 @@ ROWS = (
     ("docs/ethos-u.md", "among those within # % of the fewest cycles. The selections", ((SCHEDULE, "kSlowerForTraffic = #", more),)),
     ("docs/faults.md", "more than # MiB plus # times the file",
      (("tests/fuzz/replay.cpp", "kBytesMax = size_t{#", 1), ("tests/fuzz/replay.cpp", "kBytesMaxPerByte = #", 1))),
+    ("tests/fuzz/README.md", "if less than # % of the mutations pass", (("tests/fuzz/targets.h", "kPassingPercentMin = #", 1),)),
     ("docs/faults.md", "starts its work after # reads of its status",
      (("engines/ethos_u/firmware/npu.cpp", "kLatePolls = #", 1),)),
     ("docs/formats/pte.md", "more than # times its size", (("src/formats/pte/read_tables.h", "left_(#", 1),)),

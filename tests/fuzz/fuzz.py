@@ -160,17 +160,18 @@ NO_FORMATS = {"c_api", "differential", "serial"}
 
 
 def read_mutations(folder):
-    """The cells of each row: target, mutations, percent that pass the first checks, counts by outcome, seconds, longest, bytes."""
+    """The two lines of the heading, and the cells of each row: target, mutations, percent that pass the first checks, counts by
+    outcome, seconds, longest, bytes."""
     log = folder / "mutations.md"
     lines = log.read_text().splitlines() if log.exists() else []
-    return [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in lines]
+    return lines[:2], [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in lines[2:]]
 
 
 def run_mutations(program, folder, source, target, count, slice_count, lock):
     """Runs the mutations that the log does not have. Returns true if none failed."""
     while True:
         with lock:
-            done = sum(int(row[1]) for row in read_mutations(folder) if row[0] == target)
+            done = sum(int(row[1]) for row in read_mutations(folder)[1] if row[0] == target)
         if done >= count:
             return True
         ran = subprocess.run([program, source, str(min(slice_count, count - done)), "--first", str(done + 1), target],
@@ -178,17 +179,17 @@ def run_mutations(program, folder, source, target, count, slice_count, lock):
         if ran.returncode != 0:
             print(ran.stdout + ran.stderr, flush=True)
             return False
-        with lock, (folder / "mutations.md").open("a") as log:
-            log.write(ran.stdout.splitlines()[-1] + "\n")
+        log = folder / "mutations.md"
+        with lock, log.open("a") as file:
+            file.write("".join(ran.stdout.splitlines(True)[2 if log.stat().st_size else 0:]))
 
 
 def mutations_text(folder):
     """The sums of the log as a table."""
     rows = {}
-    for row in read_mutations(folder):
+    lines, all_rows = read_mutations(folder)
+    for row in all_rows:
         rows.setdefault(row[0], []).append(row[1:])
-    lines = ["| target | mutations | pass the first checks | rejected by them | rejected later | accepted | executed | CPU s | longest s "
-             "| most bytes |", "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
     for target, parts in sorted(rows.items()):
         count, _, first, later, accepted, executed = (
             "-" if column[0] == "-" else sum(int(cell.rstrip(" %")) for cell in column) for column in list(zip(*parts))[:6])
