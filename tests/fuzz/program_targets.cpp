@@ -79,12 +79,16 @@ Outcome run_on_device(ByteView bytes) {
 
 /// Loads the file as `thimble run` does, with the simulated NPUs, and runs it once with zeros.
 Outcome run_on_host(ByteView bytes) {
+  constexpr auto kMax = static_cast<int64_t>(kArenaMax);
+  const auto program = formats::pte::read(bytes, "x.pte");
+  if (!program) return Outcome::kRejected;
+  const auto interface = hostrun::read_interface(*program, "x.pte");
+  if (!interface) return Outcome::kRejected;
+  if (interface->arena_bytes > kMax) return Outcome::kAccepted;
   auto model = hostrun::HostModel::load(bytes, "x.pte");
   if (!model) return Outcome::kRejected;
-  constexpr auto kMax = static_cast<int64_t>(kArenaMax);
-  if (model->arena_bytes() > kMax) return Outcome::kAccepted;
   std::vector<ir::Tensor> inputs;
-  for (const auto& input : model->interface().inputs) {
+  for (const auto& input : interface->inputs) {
     if (ir::element_count(input.shape) > kMax) return Outcome::kAccepted;
     inputs.push_back(ir::zeros(input.dtype, input.shape));
   }
