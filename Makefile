@@ -5,6 +5,8 @@
 # make package makes a Debian package and an archive of the program
 # make matrix prints which operator, in which type, was found right on which processor
 # make fuzz SECONDS=60 runs the fuzzers, each for this time; TARGETS="pte ir" selects some
+# make mutations runs a million mutations of each file format, with sanitizers (hours; it can be resumed); COUNT=1000 and
+#             TARGETS="pte ir" select less
 # make fuzz-coverage prints the lines of parsers and verifiers that the fuzzers' inputs reach
 # make soak   runs 10,000 random calls of several models in one arena, with sanitizers; `make test` runs it on an emulated core
 # make threads runs models in threads, and the compiler with 8 threads, with ThreadSanitizer
@@ -17,7 +19,8 @@
 BUILD := build
 
 SECONDS := 60
-.PHONY: build boards demo test package matrix fuzz fuzz-coverage soak threads proof mutants reproducible lint clean
+COUNT := 1000000
+.PHONY: build boards demo test package matrix fuzz mutations fuzz-coverage soak threads proof mutants reproducible lint clean
 
 build:
 	@sh cmake/install-packages.sh
@@ -57,6 +60,10 @@ matrix:
 fuzz:
 	@sh cmake/install-packages.sh cmake/fuzz_packages.txt
 	@sh cmake/fuzz.sh $(BUILD) $(SECONDS) $(TARGETS)
+
+mutations:
+	@sh cmake/install-packages.sh cmake/fuzz_packages.txt
+	@sh cmake/fuzz.sh $(BUILD) mutations $(COUNT) $(TARGETS)
 
 soak threads:
 	@sh cmake/install-packages.sh

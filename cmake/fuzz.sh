@@ -3,8 +3,11 @@
 # undefined-behavior sanitizers and with asserts, in FOLDER/fuzz. tests/fuzz/fuzz.py describes what remains there: the next run
 # continues with the inputs, and log.csv sums up all runs. A crash ends the run of its target; its input is in
 # FOLDER/fuzz/crashes. Exits 1 if there is one.
+# fuzz.sh FOLDER mutations COUNT [TARGET...]: runs COUNT mutations of each target with fuzz_replay of the same build.
+# FOLDER/fuzz/mutations.md has the rows of complete parts: the next run continues after them. Remove it if a target or a mutator
+# has changed.
 # fuzz.sh FOLDER coverage: prints the covered lines of parsers, verifiers, simulators and models.
-# fuzz.sh FOLDER build: builds the program only.
+# fuzz.sh FOLDER build: builds the programs only.
 # Needs clang 14 or later with libFuzzer (clang-19, libclang-rt-19-dev and llvm-19 of Debian, or CLANG).
 set -eu
 folder=$1
@@ -18,10 +21,14 @@ if [ ! -f "$fuzz/build.ninja" ]; then
     -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -gline-tables-only" -DCMAKE_C_FLAGS_DEBUG="-O1 -gline-tables-only" \
     -DTHIMBLE_FIRMWARE=OFF -DTHIMBLE_UNITY=ON -DTHIMBLE_FUZZERS=ON -DTHIMBLE_SANITIZE=address,undefined --log-level=WARNING
 fi
-ninja -C "$fuzz" --quiet thimble_fuzz
+ninja -C "$fuzz" --quiet thimble_fuzz fuzz_replay
 program=$fuzz/tests/thimble_fuzz
 case $seconds in
   build) ;;
+  mutations)
+    count=$1
+    shift
+    python3 "$source/tests/fuzz/fuzz.py" mutations "$fuzz/tests/fuzz_replay" "$fuzz" "$source" --count "$count" --jobs 2 "$@" ;;
   coverage) python3 "$source/tests/fuzz/fuzz.py" coverage "$program" "$fuzz" "$source" ;;
   *) python3 "$source/tests/fuzz/fuzz.py" run "$program" "$fuzz" "$source" --seconds "$seconds" "$@" ;;
 esac

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "abi/limits.h"
@@ -181,6 +182,11 @@ Result<Interface> read_interface(const pte::Program& program, std::string_view l
   // The runtime places several memories one after another.
   for (const int64_t bytes : plan.memory_sizes) {
     constexpr int64_t kAlignment = abi::kArenaAlignment;
+    constexpr int64_t kBytesMax = std::numeric_limits<uint32_t>::max();
+    if (bytes > kBytesMax) {
+      return bad_input("{}: the plan has a memory of {} bytes, expected at most {}", label, bytes,
+                       kBytesMax);
+    }
     const int64_t start = (interface.arena_bytes + kAlignment - 1) / kAlignment * kAlignment;
     if (bytes != 0) interface.arena_bytes = start + bytes;
   }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -146,6 +147,20 @@ TEST(ExecuTorchFiles, DamagedFilesAreRefusedOrRun) {
     }
   }
   EXPECT_GT(refused, 100);
+}
+
+TEST(ExecuTorchFiles, MemoryOfMoreThan4GiBIsRefused) {
+  const Case c = cases().front();
+  auto program = formats::pte::read(c.bytes, c.name);
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  program->plans[0].memory_sizes.back() = std::numeric_limits<int64_t>::max();
+  const auto bytes = formats::pte::write(*program);
+  ASSERT_TRUE(bytes.ok()) << bytes.error().message;
+  const auto model = hostrun::HostModel::load(*bytes, "x.pte");
+  ASSERT_FALSE(model.ok());
+  EXPECT_EQ(model.error().message,
+            "x.pte: the plan has a memory of 9223372036854775807 bytes, expected at most "
+            "4294967295");
 }
 
 /// Our list of ExecuTorch's operators agrees with the files that ExecuTorch writes.

@@ -7,21 +7,6 @@ if(TARGET thimble AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT THIMBLE_SANITIZ
   set_tests_properties(faults PROPERTIES LABELS e2e TIMEOUT 300)
 endif()
 
-# Seeded corruptions of every format; a sample here. `corruptions . --million` of a build with -DTHIMBLE_SANITIZE=address,undefined
-# is the whole batch.
-if(THIMBLE_TESTS AND NOT WIN32)
-  find_package(nlohmann_json REQUIRED)
-  add_executable(corruptions
-    ${CMAKE_CURRENT_LIST_DIR}/corrupted.cpp ${CMAKE_CURRENT_LIST_DIR}/corrupted_files.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/corrupted_npu.cpp ${CMAKE_CURRENT_LIST_DIR}/corruptions.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/damage.cpp ${CMAKE_SOURCE_DIR}/tests/fuzz/heap_peak.cpp
-    ${CMAKE_SOURCE_DIR}/tests/fuzz/mutate.cpp)
-  target_link_libraries(corruptions PRIVATE thimble_engines thimble_hostrun thimble_import thimble_passes
-                                            nlohmann_json::nlohmann_json)
-  add_test(NAME corruptions COMMAND corruptions ${CMAKE_SOURCE_DIR} 500)
-  set_tests_properties(corruptions PROPERTIES LABELS "fuzz;fast" TIMEOUT 300)
-endif()
-
 if(TARGET thimble)
   thimble_test(power_loss_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/power_loss_test.cpp

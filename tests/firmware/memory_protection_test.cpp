@@ -1,7 +1,7 @@
-// Corrupted models on emulated boards with the memory protection unit enabled
+// Mutations of models on emulated boards with the memory protection unit enabled
 // (firmware/apps/memory_protection): no access outside of the file, the inputs and the memory that
-// the runtime was given. A sample here; THIMBLE_VARIANT_COUNT=10000 sets the number of variants of
-// each model, and THIMBLE_VARIANT_SEED the first seed.
+// the runtime was given. A sample here; THIMBLE_MUTATION_COUNT=10000 sets the number of mutations
+// of each model, and THIMBLE_MUTATION_SEED the first seed.
 
 #include <array>
 #include <cstdio>
@@ -11,6 +11,7 @@
 #include "abi/status.h"
 #include "firmware/apps/memory_protection/stage.h"
 #include "support.h"
+#include "tests/fuzz/targets.h"
 
 namespace thimble::firmware_test {
 namespace {
@@ -30,10 +31,8 @@ constexpr Board kBoards[] = {
 
 using namespace firmware;  // Stage
 
-constexpr size_t kOuterShare = 30;  // percent that must pass the check of identifier and length
-
-/// Returns true for the statuses of the check of identifier and length.
-bool is_outer(uint8_t status) {
+/// Returns true for the statuses of the first checks, of identifier and length.
+bool is_first_check(uint8_t status) {
   return status == static_cast<uint8_t>(abi::Status::kNotAProgram) ||
          status == static_cast<uint8_t>(abi::Status::kTruncated);
 }
@@ -91,9 +90,9 @@ TEST(MemoryProtection, GuardRegionStopsStackOverflow) {
   }
 }
 
-TEST(MemoryProtection, CorruptedModelsStayInside) {
-  const uint64_t count = from_environment("THIMBLE_VARIANT_COUNT", 150);
-  const uint64_t first = from_environment("THIMBLE_VARIANT_SEED", 1);
+TEST(MemoryProtection, MutationsStayInside) {
+  const uint64_t count = from_environment("THIMBLE_MUTATION_COUNT", 150);
+  const uint64_t first = from_environment("THIMBLE_MUTATION_SEED", 1);
   for (const Board& board : kBoards) {
     for (const char* file : board.files) {
       use_model(file);
@@ -103,21 +102,22 @@ TEST(MemoryProtection, CorruptedModelsStayInside) {
                                      << first + results.size() / 2 << ": " << result.output;
       ASSERT_EQ(results.size(), 2 * count);
       std::array<size_t, kStages> stages = {};
-      size_t outer = 0;
+      size_t rejected_first = 0;
       for (size_t i = 0; i < results.size(); i += 2) {
         const auto stage = static_cast<uint8_t>(results[i]);
         const auto status = static_cast<uint8_t>(results[i + 1]);
         ASSERT_LT(stage, kStages);
         ++stages[stage];
-        if (stage == kRefused && is_outer(status)) ++outer;
+        if (stage == kRefused && is_first_check(status)) ++rejected_first;
       }
       std::printf(
-          "%s %s: %zu variants, %zu rejected by the outer check, %zu inside, %zu too large, "
+          "%s %s: %zu mutations, %zu rejected by the first checks, %zu later, %zu too large, "
           "%zu input refused, %zu run failed, %zu ran\n",
-          board.core.name, file, static_cast<size_t>(count), outer, stages[kRefused] - outer,
-          stages[kTooLarge], stages[kInputRefused], stages[kRunFailed], stages[kRan]);
-      EXPECT_GE((count - outer) * 100, count * kOuterShare) << file;
-      EXPECT_GT(stages[kRefused], outer) << file << ": no variant reached the checks inside";
+          board.core.name, file, static_cast<size_t>(count), rejected_first,
+          stages[kRefused] - rejected_first, stages[kTooLarge], stages[kInputRefused],
+          stages[kRunFailed], stages[kRan]);
+      EXPECT_GE((count - rejected_first) * 100, count * fuzz::kPassingPercentMin) << file;
+      EXPECT_GT(stages[kRefused], rejected_first) << file << ": none reached the later checks";
       EXPECT_GT(stages[kRan], 0U) << file;
     }
   }

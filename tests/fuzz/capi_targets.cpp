@@ -2,6 +2,7 @@
 // the shape says, because no library can check that; everything else may be wrong.
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 
 #include "src/capi/thimble_c.h"
@@ -122,7 +123,7 @@ class Arrays {
 
  private:
   std::vector<std::vector<int64_t>> shapes_;
-  std::vector<ExactMemory> memories_;
+  std::deque<ExactMemory> memories_;
   std::vector<thimble_c_array> arrays_;
 };
 
@@ -321,7 +322,7 @@ class Caller {
 };
 
 Outcome call_c_api(ByteView bytes) {
-  return Caller(bytes).call_all() ? Outcome::kAccepted : Outcome::kRejected;
+  return Caller(bytes).call_all() ? Outcome::kExecuted : Outcome::kRejected;
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ Outcome compare(ByteView bytes) {
   const bool c_output = made->seed % kGraphsPerC == 0;
   const Comparison comparison = compare_paths(made->graph, *part, made->seed, c_output);
   if (!comparison.difference.empty()) report(*made, *part, comparison, c_output);
-  return comparison.ran ? Outcome::kAccepted : Outcome::kRejected;
+  return comparison.ran ? Outcome::kExecuted : Outcome::kRejected;
 }
 
 }  // namespace

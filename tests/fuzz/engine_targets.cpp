@@ -1,12 +1,10 @@
-// The data of NPUs: payloads of delegates, command streams, layer and kernel lists.
+// Printers of the programs of NPUs: command streams, layer lists and kernel lists.
 
 #include <cstdlib>
 #include <cstring>
 
 #include "engines/axon/container/layers.h"
 #include "engines/axon/text/text.h"
-#include "engines/ethos_u/formats/payload.h"
-#include "engines/ethos_u/text/payload.h"
 #include "engines/ethos_u/text/text.h"
 #include "engines/neutron/formats/payload.h"
 #include "engines/neutron/text/text.h"
@@ -15,15 +13,6 @@
 
 namespace thimble::fuzz {
 namespace {
-
-/// A payload of the delegate, and the driver's payload with the commands in it.
-Outcome read_ethos_u_payload(ByteView bytes) {
-  const auto payload = formats::ethos_u::read_payload(bytes);
-  if (!payload) return Outcome::kRejected;
-  const auto commands = ethos_u::text::read_payload(payload->commands, "x");
-  if (commands) (void)ethos_u::text::print(*commands);
-  return Outcome::kAccepted;
-}
 
 Outcome read_stream(ByteView bytes) {
   std::vector<uint32_t> words(bytes.size() / sizeof(uint32_t));
@@ -53,10 +42,9 @@ Outcome read_neutron_payload(ByteView bytes) {
 }  // namespace
 
 std::vector<Target> engine_targets() {
-  return {{"axon_list", read_layer_list, mutate_axon_list},
-          {"ethos_u_payload", read_ethos_u_payload},
+  return {{"axon_list", read_layer_list, mutate_axon_list, is_axon_list},
           {"ethos_u_stream", read_stream, mutate_stream},
-          {"neutron_payload", read_neutron_payload, mutate_neutron_payload}};
+          {"neutron_payload", read_neutron_payload, mutate_neutron_payload, is_neutron_payload}};
 }
 
 }  // namespace thimble::fuzz

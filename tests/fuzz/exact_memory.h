@@ -1,33 +1,32 @@
 #pragma once
-// Memory of exactly the requested size, so that the address sanitizer detects every access after
-// its end.
+// Memory of exactly the requested size: the address sanitizer detects every access outside of it.
+// Without the sanitizer, a write to the guard bytes on both sides ends the program.
 
-#include <cstdint>
+#include <cstdlib>
 #include <cstring>
-#include <new>
-#include <utility>
+
+#include "tests/unit/runtime_support.h"
 
 namespace thimble::fuzz {
 
-/// Zeros, aligned to 16 bytes.
 class ExactMemory {
  public:
-  explicit ExactMemory(size_t bytes)
-      : data_(static_cast<uint8_t*>(::operator new(bytes, kAlignment))), bytes_(bytes) {
-    std::memset(data_, 0, bytes);
+  explicit ExactMemory(size_t bytes, uint8_t fill_byte = 0) : memory_(bytes, fill_byte) {}
+  explicit ExactMemory(ByteView bytes) : memory_(bytes) {}
+  ExactMemory(const ExactMemory&) = delete;
+  ExactMemory& operator=(const ExactMemory&) = delete;
+  ~ExactMemory() {
+    if (!memory_.intact()) std::abort();
   }
-  ExactMemory(ExactMemory&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-  ExactMemory& operator=(ExactMemory&&) = delete;
-  ~ExactMemory() { ::operator delete(data_, kAlignment); }
 
-  [[nodiscard]] uint8_t* data() const { return data_; }
-  [[nodiscard]] size_t size() const { return bytes_; }
+  [[nodiscard]] uint8_t* data() const { return memory_.data(); }
+  [[nodiscard]] size_t size() const { return memory_.size(); }
+  [[nodiscard]] bool equals(ByteView bytes) const {
+    return size() == bytes.size() && (size() == 0 || memcmp(data(), bytes.data(), size()) == 0);
+  }
 
  private:
-  static constexpr std::align_val_t kAlignment{16};
-  uint8_t* data_;
-  size_t bytes_;
+  runtime_test::GuardedMemory memory_;
 };
 
 }  // namespace thimble::fuzz

@@ -1,7 +1,7 @@
 find_package(nlohmann_json REQUIRED)
 thimble_test(pt2_mutation_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/pt2_mutation_test.cpp ${CMAKE_CURRENT_LIST_DIR}/mutate_json.cpp
-          ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp
+          ${CMAKE_CURRENT_LIST_DIR}/mutate.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp
   DEPS thimble_import thimble_passes thimble_formats nlohmann_json::nlohmann_json
   LABELS fuzz fast)
 
@@ -41,11 +41,18 @@ if(THIMBLE_TESTS AND NOT WIN32)
   add_executable(fuzz_replay ${CMAKE_CURRENT_LIST_DIR}/replay.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp)
   target_link_libraries(fuzz_replay PRIVATE fuzz_targets)
   set_target_properties(fuzz_replay PROPERTIES ENABLE_EXPORTS ON) # the C output calls kernels of the program
-  add_test(NAME fuzz_replay COMMAND fuzz_replay ${CMAKE_SOURCE_DIR} 300)
+  add_test(NAME fuzz_replay COMMAND fuzz_replay ${CMAKE_SOURCE_DIR} 500)
   set_tests_properties(fuzz_replay PROPERTIES LABELS "fuzz;fast" TIMEOUT 600)
   add_test(NAME fuzz_readme COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/readme_test.py $<TARGET_FILE:fuzz_replay>
                                     ${CMAKE_CURRENT_LIST_DIR}/README.md)
   set_tests_properties(fuzz_readme PROPERTIES LABELS "fuzz;fast" TIMEOUT 60)
+  # fuzz_replay with targets that have one defect each, to test it.
+  add_executable(fuzz_replay_defects ${CMAKE_CURRENT_LIST_DIR}/replay.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp
+                                     ${CMAKE_CURRENT_LIST_DIR}/replay_defects.cpp ${CMAKE_CURRENT_LIST_DIR}/mutate.cpp)
+  target_link_libraries(fuzz_replay_defects PRIVATE thimble_runtime thimble_formats thimble_base)
+  add_test(NAME fuzz_replay_test COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/replay_test.py $<TARGET_FILE:fuzz_replay_defects>
+                                         ${CMAKE_CURRENT_LIST_DIR}/fuzz.py)
+  set_tests_properties(fuzz_replay_test PROPERTIES LABELS "fuzz;fast" TIMEOUT 60)
   if(THIMBLE_FUZZERS)
     # `make fuzz-coverage` reports the lines of parsers, verifiers, simulators and models.
     set(covered -fprofile-instr-generate -fcoverage-mapping)

@@ -3,6 +3,7 @@
 
 usage: fuzz.py run PROGRAM FOLDER SOURCE_DIR --seconds N [TARGET...]
        fuzz.py until PROGRAM FOLDER SOURCE_DIR [--slice N] [--jobs N]
+       fuzz.py mutations PROGRAM FOLDER SOURCE_DIR [--count N] [--slice N] [--jobs N] [--write] [TARGET...]
        fuzz.py table FOLDER [SOURCE_DIR]
        fuzz.py coverage PROGRAM FOLDER SOURCE_DIR
        fuzz.py minimize PROGRAM FOLDER SOURCE_DIR [TARGET...]
@@ -10,6 +11,8 @@ usage: fuzz.py run PROGRAM FOLDER SOURCE_DIR --seconds N [TARGET...]
 `run` gives each target N seconds. `until` gives the target with the least processor time the next slice, until each has its goal
 (GOALS) or has failed often; `--jobs` targets run at a time. FOLDER has, per target, found/ (inputs that increase the coverage: the next run continues with them), and crashes/.
 FOLDER/log.csv has a line per run: date, target, processor seconds, executions, covered edges, failure.
+`mutations` runs fuzz_replay with N mutations of each target. FOLDER/mutations.md has a row per slice: a later call continues after
+these. It prints the sums, and with --write also writes them to tests/fuzz/README.md. A target that failed does not continue.
 `table` prints the sums; with SOURCE_DIR it also writes them to tests/fuzz/README.md.
 `coverage` runs all inputs of all targets once. It prints the share of covered lines, and the uncovered lines of each file below
 90 % with the reason that uncovered.txt states, and writes them to tests/fuzz/README.md.
@@ -152,6 +155,52 @@ def table_of(folder):
     return "\n".join(lines)
 
 
+# Targets that read calls, seeds or messages: they are no formats of files, and a million would take days.
+NO_FORMATS = {"c_api", "differential", "serial"}
+
+
+def read_mutations(folder):
+    """The two lines of the heading, and the cells of each row: target, mutations, percent that pass the first checks, counts by
+    outcome, seconds, longest, bytes."""
+    log = folder / "mutations.md"
+    lines = log.read_text().splitlines() if log.exists() else []
+    return lines[:2], [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in lines[2:]]
+
+
+def run_mutations(program, folder, source, target, count, slice_count, lock):
+    """Runs the mutations that the log does not have. Returns true if none failed."""
+    while True:
+        with lock:
+            done = sum(int(row[1]) for row in read_mutations(folder)[1] if row[0] == target)
+        if done >= count:
+            return True
+        ran = subprocess.run([program, source, str(min(slice_count, count - done)), "--first", str(done + 1), target],
+                             capture_output=True, text=True, errors="replace", check=False, env=NO_PROFILE)
+        if ran.returncode != 0:
+            print(ran.stdout + ran.stderr, flush=True)
+            return False
+        log = folder / "mutations.md"
+        with lock, log.open("a") as file:
+            file.write("".join(ran.stdout.splitlines(True)[2 if log.stat().st_size else 0:]))
+
+
+def mutations_text(folder):
+    """The sums of the log as a table."""
+    rows = {}
+    lines, all_rows = read_mutations(folder)
+    for row in all_rows:
+        rows.setdefault(row[0], []).append(row[1:])
+    for target, parts in sorted(rows.items()):
+        count, _, first, later, accepted, executed = (
+            "-" if column[0] == "-" else sum(int(cell.rstrip(" %")) for cell in column) for column in list(zip(*parts))[:6])
+        passed = "-" if first == "-" else f"{100 * (count - first) // count} %"
+        first = first if first == "-" else f"{first:,}"
+        seconds, longest, most = (list(map(float, column)) for column in list(zip(*parts))[6:])
+        lines.append(f"| `{target}` | {count:,} | {passed} | {first} | {later:,} | {accepted:,} | {executed:,} | {sum(seconds):,.0f} "
+                     f"| {max(longest):.3f} | {int(max(most)):,} |")
+    return "\n".join(lines)
+
+
 def write_block(source, name, text):
     readme = source / "tests/fuzz/README.md"
     old = readme.read_text()
@@ -252,10 +301,12 @@ def minimize(program, folder, source, targets):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.replace("%", "%%"), formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("run", "until", "table", "coverage", "minimize"))
+    parser.add_argument("verb", choices=("run", "until", "mutations", "table", "coverage", "minimize"))
     parser.add_argument("words", nargs="+")
     parser.add_argument("--seconds", type=int, default=60)
-    parser.add_argument("--slice", type=int, default=300)
+    parser.add_argument("--slice", type=int, help="seconds (300) or mutations (20,000) of a run")
+    parser.add_argument("--count", type=int, default=1_000_000)
+    parser.add_argument("--write", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_intermixed_args()
     words = [pathlib.Path(word) for word in arguments.words[:3]]
@@ -277,9 +328,20 @@ def main():
             print(f"without a reason in uncovered.txt: {', '.join(unexplained)}", file=sys.stderr)
         return 1 if unexplained or not rows else 0
     if arguments.verb == "until":
-        failures = run_until(program, folder, source, arguments.slice, arguments.jobs)
+        failures = run_until(program, folder, source, arguments.slice or 300, arguments.jobs)
         print("".join(f"{target}: {count} failed runs\n" for target, count in sorted(failures.items())), end="")
         return 1 if failures else 0
+    if arguments.verb == "mutations":
+        folder.mkdir(parents=True, exist_ok=True)
+        targets = targets or [target for target in targets_of(program) if target not in NO_FORMATS]
+        lock = threading.Lock()
+        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+            results = list(pool.map(lambda target: run_mutations(program, folder, source, target, arguments.count,
+                                                                 arguments.slice or 20_000, lock), targets))
+        print(mutations_text(folder))
+        if arguments.write:
+            write_block(source, "mutations", mutations_text(folder))
+        return 0 if all(results) else 1
     targets = targets or targets_of(program)
     if arguments.verb == "minimize":
         minimize(program, folder, source, targets)

@@ -1,5 +1,6 @@
 #pragma once
-// Measures the bytes that operator new allocates, to test upper bounds of memory use.
+// Measures the bytes that operator new allocates (all of malloc under the address sanitizer), to
+// test upper bounds of memory use.
 
 #include <cstddef>
 

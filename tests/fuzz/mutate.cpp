@@ -6,9 +6,6 @@
 namespace thimble::fuzz {
 namespace {
 
-constexpr uint32_t kLimits[] = {0,      1,      0x7F,       0x80,       0xFF,       0x7FFF,
-                                0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x10000};
-
 /// A part of at most 64 bytes.
 std::pair<size_t, size_t> part_of(const Bytes& bytes, Random& random) {
   const size_t at = below(random, bytes.size());
@@ -16,7 +13,7 @@ std::pair<size_t, size_t> part_of(const Bytes& bytes, Random& random) {
 }
 
 void set_word(Bytes& bytes, Random& random) {
-  uint32_t value = kLimits[below(random, std::size(kLimits))];
+  uint32_t value = word_limit(random);
   const size_t at = 4 * below(random, bytes.size() / 4);
   if (at + sizeof value > bytes.size()) return;
   if (random() % 2 == 0) {
@@ -68,19 +65,6 @@ void change(Bytes& bytes, const Bytes& other, Random& random) {
 }
 
 }  // namespace
-
-uint32_t mutate_word(uint32_t value, Random& random) {
-  switch (random() % 5) {
-    case 0:
-      return value ^ 1U << below(random, 32);
-    case 1:
-      return kLimits[below(random, std::size(kLimits))];
-    case 2:
-      return static_cast<uint32_t>(random());
-    default:
-      return value + static_cast<uint32_t>(below(random, 17)) - 8;
-  }
-}
 
 Bytes mutate(Bytes bytes, const Bytes& other, Random& random) {
   const size_t changes = 1 + below(random, 4);

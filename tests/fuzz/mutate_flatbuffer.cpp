@@ -1,5 +1,5 @@
 // The places of a buffer are listed by a walk that follows the schema. All reads are checked, so
-// the buffer may be damaged already.
+// the buffer may be invalid already.
 
 #include "tests/fuzz/mutate_flatbuffer.h"
 

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns all nodes of a tree. A uniform choice among them damages many small details of a graph;
+/// Returns all nodes of a tree. A uniform choice among them changes many small details of a graph;
 /// a random descent from the root would mostly end outside the graph.
 std::vector<json*> places(json& root) {
   std::vector<json*> all = {&root};
@@ -211,6 +211,13 @@ std::string to_text(const json& root, Random& random) {
       break;
   }
   return text;
+}
+
+Bytes mutate_json_text(Bytes text, const Bytes& other, Random& random) {
+  json root = parse_json(as_text(text));
+  if (root.is_discarded()) return mutate(std::move(text), other, random);
+  for (size_t left = 1 + below(random, 3); left > 0; --left) mutate_json(root, random);
+  return copy_of(as_byte_view(to_text(root, random)));
 }
 
 }  // namespace thimble::fuzz

@@ -18,8 +18,11 @@ namespace thimble::fuzz {
 /// swapped, erased, renamed or repeated.
 void mutate_json(nlohmann::json& root, Random& random);
 
-/// Returns the text of the document, in one of 40 cases with damaged characters.
+/// Returns the text of the document, in one of 40 cases with other characters.
 [[nodiscard]] std::string to_text(const nlohmann::json& root, Random& random);
+
+/// Makes one to three changes in the JSON; text that is no JSON is changed by mutate().
+[[nodiscard]] Bytes mutate_json_text(Bytes text, const Bytes& other, Random& random);
 
 /// Makes one change: shorter, empty, twice, very long, or another character.
 void mutate_string(std::string& text, Random& random);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "abi/named_data.h"
 #include "bundle_bfbs_generated.h"
 #include "engines/ethos_u/isa/driver_payload.h"
 #include "program_bfbs_generated.h"
@@ -41,7 +42,7 @@ bool change_axon(Bytes& bytes, Random& random) {
   const size_t size = load_le<uint32_t>(bytes, *at + kAxonSizeAt);
   if (size > bytes.size() - *at) return false;
   const ByteView list = ByteView(bytes).subspan(*at, size);
-  put(bytes, *at, mutate_axon_list(Bytes(list.begin(), list.end()), {}, random));
+  put(bytes, *at, mutate_axon_list(copy_of(list), {}, random));
   return true;
 }
 
@@ -59,14 +60,21 @@ bool change_ethos_u(Bytes& bytes, Random& random) {
   return true;
 }
 
-/// Changes a word after the FlatBuffer: constants, records, delegates.
+/// Changes a word of the extended header, of the records of a native file, or anywhere after the
+/// FlatBuffer: constants, delegates.
 void change_segments(Bytes& bytes, Random& random) {
-  constexpr size_t kProgramSizeAt = 16;  // in the extended header
-  size_t first = 0;
-  if (bytes.size() > kProgramSizeAt + 8) {
-    first = std::min<size_t>(load_le<uint64_t>(bytes, kProgramSizeAt), bytes.size());
+  constexpr size_t kHeaderAt = 8, kHeaderEnd = 40, kProgramSizeAt = 16, kRecordBytes = 768;
+  if (bytes.size() < kHeaderEnd) return;
+  size_t first = std::min<uint64_t>(load_le<uint64_t>(bytes, kProgramSizeAt), bytes.size());
+  size_t end = bytes.size();
+  if (random() % 8 == 0) {
+    first = kHeaderAt;
+    end = kHeaderEnd;
+  } else if (random() % 2 == 0) {
+    first = find_word(bytes, abi::kProgramEntryMagic, random).value_or(first);
+    end = std::min(first + kRecordBytes, end);
   }
-  const size_t words = (bytes.size() - first) / 4;
+  const size_t words = (end - first) / 4;
   if (words == 0) return;
   const size_t at = first + 4 * below(random, words);
   const uint32_t value = mutate_word(load_le<uint32_t>(bytes, at), random);

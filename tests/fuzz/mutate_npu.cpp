@@ -6,6 +6,9 @@
 
 #include "base/aligned_bytes.h"
 #include "engines/axon/container/layers.h"
+#include "engines/ethos_u/container/payload.h"
+#include "engines/ethos_u/formats/payload.h"
+#include "engines/ethos_u/isa/driver_payload.h"
 #include "engines/ethos_u/isa/isa.h"
 #include "engines/neutron/container/payload.h"
 #include "engines/neutron/container/program.h"
@@ -130,8 +133,7 @@ void change_records(uint8_t* bytes, size_t first, size_t count, size_t size, Ran
 }
 
 Bytes to_bytes(const AlignedBytes& data) {
-  const ByteView view = std::as_bytes(std::span(data.data(), data.size()));
-  return {view.begin(), view.end()};
+  return copy_of(std::as_bytes(std::span(data.data(), data.size())));
 }
 
 bool inside(size_t offset, size_t count, size_t record_bytes, size_t size) {
@@ -146,6 +148,37 @@ Bytes mutate_stream(Bytes bytes, const Bytes& other, Random& random) {
   Bytes changed;
   for (const uint32_t word : words) append_le(changed, word);
   return changed;
+}
+
+Bytes mutate_ethos_u_payload(Bytes bytes, const Bytes& other, Random& random) {
+  constexpr size_t kFrame = abi::ethos_u::kHeaderBytes;  // the first and the last block are empty
+  auto payload = formats::ethos_u::read_payload(bytes);
+  if (!payload) return mutate(std::move(bytes), other, random);
+  const uint64_t choice = random() % 8;
+  if (choice == 0) {
+    payload->weights = mutate(std::move(payload->weights), other, random);
+  } else if (choice == 1) {
+    payload->scratch_bytes = static_cast<int64_t>(below(random, size_t{128} << 10));
+  } else if (choice <= 3) {
+    const ByteView all(bytes);
+    Bytes changed = copy_of(all.first(kFrame));
+    append(changed, mutate(copy_of(all.subspan(kFrame, all.size() - 2 * kFrame)), other, random));
+    append(changed, all.last(kFrame));
+    return changed;
+  } else {
+    Bytes& commands = payload->commands;
+    ethos_u::DriverPayload driver;
+    if (!ethos_u::read_driver_payload(reinterpret_cast<const uint8_t*>(commands.data()),
+                                      static_cast<uint32_t>(commands.size()), driver)) {
+      return mutate(std::move(bytes), other, random);
+    }
+    const auto stream = std::span(commands).subspan(driver.stream_offset);
+    Bytes changed = mutate_stream(copy_of(stream), {}, random);
+    changed.resize(stream.size());  // as the driver's header says
+    std::ranges::copy(changed, stream.begin());
+  }
+  auto written = formats::ethos_u::write_payload(*payload);
+  return written ? std::move(*written) : bytes;
 }
 
 Bytes mutate_ethos_u_run(Bytes bytes, const Bytes& other, Random& random) {

@@ -13,6 +13,8 @@ namespace thimble::fuzz {
 [[nodiscard]] Bytes mutate_ethos_u_run(Bytes bytes, const Bytes& other, Random& random);
 /// Words of a command stream.
 [[nodiscard]] Bytes mutate_stream(Bytes bytes, const Bytes& other, Random& random);
+/// A delegate payload for the Ethos-U.
+[[nodiscard]] Bytes mutate_ethos_u_payload(Bytes bytes, const Bytes& other, Random& random);
 /// A layer list of the AXON.
 [[nodiscard]] Bytes mutate_axon_list(Bytes bytes, const Bytes& other, Random& random);
 /// A delegate payload with a kernel list of the Neutron.

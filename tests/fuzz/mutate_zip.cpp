@@ -25,13 +25,6 @@ std::vector<ZipMember> members_of(Bytes bytes) {
   return members;
 }
 
-Bytes mutate_json_text(const Bytes& text, const Bytes& other, Random& random) {
-  nlohmann::json root = parse_json(as_text(text));
-  if (root.is_discarded()) return mutate(text, other, random);
-  for (size_t left = 1 + below(random, 3); left > 0; --left) mutate_json(root, random);
-  return formats::testing::to_bytes(to_text(root, random));
-}
-
 Bytes mutate_member(const ZipMember& member, const Bytes& other, Random& random) {
   if (member.name.ends_with(".json")) return mutate_json_text(member.bytes, other, random);
   if (member.name.ends_with(".npy")) return mutate_npy(member.bytes, other, random);
@@ -46,6 +39,27 @@ size_t pick_member(const std::vector<ZipMember>& members, Random& random) {
   }
   if (texts.empty() || random() % 4 == 0) return below(random, members.size());
   return texts[below(random, texts.size())];
+}
+
+/// A wrong sum, size, method or flag, which the reader must find.
+void change_header(ZipMember& member, Random& random) {
+  const uint32_t value = mutate_word(static_cast<uint32_t>(member.bytes.size()), random);
+  switch (random() % 5) {
+    case 0:
+      member.crc = value;
+      return;
+    case 1:
+      member.size = value;
+      return;
+    case 2:
+      member.size_compressed = value;
+      return;
+    case 3:
+      member.method = static_cast<uint16_t>(value);
+      return;
+    default:
+      member.flags = static_cast<uint16_t>(1U << below(random, 16));
+  }
 }
 
 void change_archive(std::vector<ZipMember>& members, const std::vector<ZipMember>& others,
@@ -68,6 +82,9 @@ void change_archive(std::vector<ZipMember>& members, const std::vector<ZipMember
       return;
     case 4:
       std::swap(member.bytes, members[below(random, members.size())].bytes);
+      return;
+    case 5:
+      change_header(member, random);
       return;
     default: {
       if (member.method != 0) return;
@@ -114,7 +131,7 @@ Bytes mutate_zip(Bytes bytes, const Bytes& other, Random& random) {
 }
 
 bool is_zip(ByteView bytes) {
-  return !members_of(Bytes(bytes.begin(), bytes.end())).empty();
+  return !members_of(copy_of(bytes)).empty();
 }
 
 }  // namespace thimble::fuzz

@@ -20,6 +20,7 @@ struct EthosURunInput {
   uint8_t seed = 0;
   std::vector<uint32_t> words;
   Bytes constants;
+  size_t scratch_bytes = 24 << 10;  // not in the input: larger regions only take longer
 
   [[nodiscard]] const ethos_u::Config& npu() const {
     return ethos_u::kConfigs[config % std::size(ethos_u::kConfigs)];

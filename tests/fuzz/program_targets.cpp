@@ -1,7 +1,8 @@
 // Model files: .pte through the host's reader and through the runtime, .ptd, bundled
 // programs, LiteRT models.
 
-#include <cstring>
+#include <cstdlib>
+#include <deque>
 
 #include "formats/bundle/bundle.h"
 #include "formats/ptd/ptd.h"
@@ -16,6 +17,10 @@
 
 namespace thimble::fuzz {
 namespace {
+
+/// Models that need more are not run: an application has a fixed arena, and larger ones only take
+/// longer.
+constexpr size_t kArenaMax = size_t{256} << 10;
 
 Outcome read_pte(ByteView bytes) {
   const auto program = formats::pte::read(bytes, "x.pte");
@@ -38,72 +43,82 @@ Outcome read_tflite(ByteView bytes) {
 
 volatile uint8_t output_sum = 0;  // volatile, so that the reads of outputs are not removed
 
-/// Loads the file in the runtime and runs it once with zeros. An application with a fixed arena
-/// rejects files that need more.
+/// Loads the file in the runtime and runs it once with zeros.
 Outcome run_on_device(ByteView bytes) {
-  const size_t arena_max = (size_t{1} << 20) + 64 * bytes.size();
-  const ExactMemory file(bytes.size());
-  if (!bytes.empty()) std::memcpy(file.data(), bytes.data(), bytes.size());
-  const thimble_kernels* kernels = thimble_all_kernels();
+  const ExactMemory file(bytes);
+  const thimble_kernels* const kernels = thimble_all_kernels();
   thimble_needs needs = {};
-  if (thimble_size(file.data(), bytes.size(), kernels, &needs) != 0) return Outcome::kRejected;
-  if (needs.arena_bytes > arena_max || needs.state_bytes > arena_max) return Outcome::kRejected;
-  const size_t memory_bytes = needs.arena_bytes + needs.state_bytes;
-  const ExactMemory memory(memory_bytes);
+  if (thimble_size(file.data(), file.size(), kernels, &needs) != 0) return Outcome::kRejected;
+  if (needs.arena_bytes > kArenaMax || needs.state_bytes > kArenaMax) return Outcome::kAccepted;
+  const ExactMemory memory(needs.arena_bytes + needs.state_bytes, 0xA5);
   thimble_model model;
-  if (thimble_init(&model, file.data(), bytes.size(), kernels, memory.data(), memory_bytes) != 0) {
+  if (thimble_init(&model, file.data(), file.size(), kernels, memory.data(), memory.size()) != 0) {
     return Outcome::kRejected;
   }
-  std::vector<Bytes> inputs(thimble_input_count(&model));
-  for (uint32_t i = 0; i < inputs.size(); ++i) {
+  std::deque<ExactMemory> inputs;
+  for (uint32_t i = 0; i < thimble_input_count(&model); ++i) {
     thimble_view view;
-    if (thimble_input(&model, i, &view) != 0 || view.bytes > arena_max) return Outcome::kAccepted;
-    inputs[i].resize(view.bytes);
-    if (thimble_set_input(&model, i, inputs[i].data(), view.bytes) != 0) return Outcome::kAccepted;
+    if (thimble_input(&model, i, &view) != 0 || view.bytes > kArenaMax) return Outcome::kAccepted;
+    const ExactMemory& input = inputs.emplace_back(view.bytes);
+    if (thimble_set_input(&model, i, input.data(), view.bytes) != 0) return Outcome::kAccepted;
   }
-  if (thimble_run(&model) != 0) return Outcome::kAccepted;
-  for (uint32_t i = 0; i < thimble_output_count(&model); ++i) {
+  const bool ran = thimble_run(&model) == 0;
+  for (uint32_t i = 0; ran && i < thimble_output_count(&model); ++i) {
     thimble_view view;
     if (thimble_output(&model, i, &view) != 0) continue;
     for (size_t k = 0; k < view.bytes; ++k) {
       output_sum = static_cast<uint8_t>(output_sum + static_cast<const uint8_t*>(view.data)[k]);
     }
   }
-  return Outcome::kAccepted;
+  if (!file.equals(bytes)) std::abort();
+  for (const ExactMemory& input : inputs) {
+    if (!input.equals(Bytes(input.size()))) std::abort();
+  }
+  return ran ? Outcome::kExecuted : Outcome::kAccepted;
 }
 
 /// Loads the file as `thimble run` does, with the simulated NPUs, and runs it once with zeros.
 Outcome run_on_host(ByteView bytes) {
+  constexpr auto kMax = static_cast<int64_t>(kArenaMax);
+  const auto program = formats::pte::read(bytes, "x.pte");
+  if (!program) return Outcome::kRejected;
+  const auto interface = hostrun::read_interface(*program, "x.pte");
+  if (!interface) return Outcome::kRejected;
+  if (interface->arena_bytes > kMax) return Outcome::kAccepted;
   auto model = hostrun::HostModel::load(bytes, "x.pte");
   if (!model) return Outcome::kRejected;
-  const int64_t arena_max = (int64_t{1} << 20) + 64 * static_cast<int64_t>(bytes.size());
-  if (model->arena_bytes() > arena_max) return Outcome::kRejected;
   std::vector<ir::Tensor> inputs;
-  for (const auto& input : model->interface().inputs) {
-    if (ir::element_count(input.shape) > arena_max) return Outcome::kRejected;
+  for (const auto& input : interface->inputs) {
+    if (ir::element_count(input.shape) > kMax) return Outcome::kAccepted;
     inputs.push_back(ir::zeros(input.dtype, input.shape));
   }
-  (void)model->run(inputs);
-  return Outcome::kAccepted;
+  return model->run(inputs) ? Outcome::kExecuted : Outcome::kAccepted;
 }
 
-/// The identifier of a FlatBuffer: ET12, FT01, BP08 or TFL3.
-bool has_identifier(ByteView bytes) {
-  if (bytes.size() < 8) return false;
-  const std::string_view id = as_text(bytes).substr(4, 4);
-  return id == "ET12" || id == "FT01" || id == "BP08" || id == "TFL3";
+constexpr uint32_t identifier(std::string_view text) {
+  uint32_t word = 0;
+  for (size_t i = 4; i-- > 0;) word = word << 8 | static_cast<uint8_t>(text[i]);
+  return word;
+}
+
+/// A FlatBuffer with this identifier, whose root is inside.
+template <uint32_t kIdentifier>
+bool is_flatbuffer(ByteView bytes) {
+  return bytes.size() >= 12 && load_le<uint32_t>(bytes, 4) == kIdentifier &&
+         load_le<uint32_t>(bytes, 0) < bytes.size() - 4;
 }
 
 }  // namespace
 
 std::vector<Target> program_targets() {
-  return {{"bundle", read_bundle, mutate_bundle, has_identifier},
-          {"ptd", read_ptd, mutate_ptd, has_identifier},
-          {"pte", read_pte, mutate_pte, has_identifier},
-          {"pte_run", run_on_device, mutate_pte, has_identifier},
-          {"pte_run_npu", run_on_host, mutate_pte, has_identifier},
-          {"pte_run_stock", run_on_device, mutate_pte, has_identifier},
-          {"tflite", read_tflite, mutate_tflite, has_identifier}};
+  constexpr auto kIsPte = is_flatbuffer<identifier("ET12")>;
+  return {{"bundle", read_bundle, mutate_bundle, is_flatbuffer<identifier("BP08")>},
+          {"ptd", read_ptd, mutate_ptd, is_flatbuffer<identifier("FT01")>},
+          {"pte", read_pte, mutate_pte, kIsPte},
+          {"pte_run", run_on_device, mutate_pte, kIsPte},
+          {"pte_run_npu", run_on_host, mutate_pte, kIsPte},
+          {"pte_run_stock", run_on_device, mutate_pte, kIsPte},
+          {"tflite", read_tflite, mutate_tflite, is_flatbuffer<identifier("TFL3")>}};
 }
 
 }  // namespace thimble::fuzz

@@ -1,7 +1,7 @@
-// Mutated .pt2 files. Each mutation damages the JSON, configs or payloads of an archive that
-// PyTorch wrote, and packs it with correct CRCs. Many mutants still parse, so that the later parts
-// of the reader run too. Required: no crash, no sanitizer report, no large allocation; the result
-// is an error or a program.
+// Mutated .pt2 files. Each mutation changes the JSON, configs or payloads of an archive that
+// PyTorch wrote, and packs it with correct CRCs. Many mutations still parse, so that the later
+// parts of the reader run too. Required: no crash, no sanitizer report, no large allocation; the
+// result is an error or a program.
 //
 // A failure prints the command that repeats it, in this form:
 //   THIMBLE_FUZZ_SEED=1234 THIMBLE_FUZZ_COUNT=1 pt2_mutation_test
@@ -43,7 +43,7 @@ using testing::Pt2Parts;
 using Consumer = std::function<void(const Bytes& archive)>;
 
 void read_everything(const Bytes& archive) {
-  const auto program = pt2::read(archive, "mutated.pt2");
+  const auto program = pt2::read(archive, "mutation.pt2");
   if (!program) {
     ASSERT_FALSE(program.error().message.empty());
     return;
@@ -58,9 +58,9 @@ void read_everything(const Bytes& archive) {
 
 /// Runs the stages of `compile` that precede the reading of calibration data.
 void import_and_clean(const Bytes& archive) {
-  const auto program = thimble::formats::pt2::read(archive, "mutant.pt2");
+  const auto program = thimble::formats::pt2::read(archive, "mutation.pt2");
   if (!program.ok()) return;
-  const auto model = thimble::import_pt2::import_program(*program, {}, "mutant.pt2");
+  const auto model = thimble::import_pt2::import_program(*program, {}, "mutation.pt2");
   if (!model.ok()) return;
   const auto verified = thimble::ir::verify(model->graph);
   ASSERT_TRUE(verified.ok()) << verified.error().message;
@@ -269,12 +269,12 @@ TEST(Pt2Mutation, MemoryIsProportionalToArchive) {
 }
 
 TEST(Pt2Mutation, ChangedMembersAreSafe) {
-  run("Pt2Mutation.DamageInsideTheMembers", 10'000,
+  run("Pt2Mutation.ChangedMembersAreSafe", 10'000,
       [](Random& random, uint64_t i) { return mutate(fixtures()[i % fixtures().size()], random); });
 }
 
 TEST(Pt2Mutation, ChangedArchiveBytesAreSafe) {
-  run("Pt2Mutation.DamageOfRawBytes", 1'000, [](Random& random, uint64_t i) {
+  run("Pt2Mutation.ChangedArchiveBytesAreSafe", 1'000, [](Random& random, uint64_t i) {
     Bytes archive = fixtures()[i % fixtures().size()].pack();
     const size_t count = 1 + below(random, 8);
     for (size_t flip = 0; flip < count; ++flip) {

@@ -6,15 +6,14 @@
 #include <iterator>
 #include <string>
 
-#include "base/bytes.h"
+#include "tests/fuzz/mutate.h"
 
 namespace thimble::fuzz {
 
 inline Bytes read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const ByteView bytes = as_byte_view(text);
-  return {bytes.begin(), bytes.end()};
+  return copy_of(as_byte_view(text));
 }
 
 }  // namespace thimble::fuzz

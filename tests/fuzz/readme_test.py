@@ -12,7 +12,7 @@ import sys
 def main():
     program, readme = sys.argv[1:3]
     targets = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.split()
-    section = pathlib.Path(readme).read_text().split("## Targets")[1].split("## Runs")[0]
+    section = pathlib.Path(readme).read_text().split("## Targets")[1].split("## Mutations")[0]
     cells = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
     documented = sorted(name for cell in cells for name in re.findall(r"`(\w+)`", cell))
     for name in sorted(set(targets) ^ set(documented)):

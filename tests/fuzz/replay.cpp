@@ -1,20 +1,23 @@
 // Runs the targets on committed inputs and on seeded mutations of them.
 //
-//   fuzz_replay SOURCE_DIR COUNT [TARGET [SEED]]
+//   fuzz_replay SOURCE_DIR COUNT [--first NUMBER] [TARGET...]
 //   fuzz_replay --list
 //
 // Inputs are those of tests/fuzz/corpus/<target>, and the files of at most 32 KiB that
-// tests/fuzz/inputs.txt names. COUNT mutations for each target; SEED is that of the first one.
-// Every second one keeps the form of the input (Target::mutate). Fails if a target accepts none of
-// its inputs or, of more than 100 mutations, none, if fewer than 30 % of them pass the first checks
-// of the format, or if it allocates more than 16 MiB plus 64 times the input. A crash and a run of
-// more than 10 s print the command that repeats them.
+// tests/fuzz/inputs.txt names. COUNT mutations for each target: NUMBER (1 if absent) and the next
+// ones. The number of a mutation is its seed, so a target, a number and COUNT 1 repeat it. Seven of
+// eight keep the form of the input (Target::mutate).
+//
+// Prints a table in Markdown. Fails if a run crashes or exceeds a limit below; if a target rejects
+// all its inputs, or accepts one that does not pass its first checks; and, of 100 mutations or
+// more, if a target accepts none, or fewer than kPassingPercentMin pass its first checks.
 
 #include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -29,31 +32,43 @@
 #include "tests/fuzz/read_file.h"
 #include "tests/fuzz/targets.h"
 
+// Function of the sanitizers' runtime; null in a program without one.
+extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
+
 namespace thimble::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kSecondsMax = 10;          // of processor time
+constexpr size_t kBytesMax = size_t{16} << 20, kBytesMaxPerByte = 64;
+constexpr double kSecondsMax = 1;             // of processor time
+constexpr unsigned kHangSeconds = 10;         // the same, after which the program ends
 constexpr unsigned kElapsedSecondsMax = 300;  // other processes may need the machine meanwhile
 constexpr uintmax_t kInputBytesMax = 32 << 10;
 
 char repeat[1024];  // how to repeat the present run; a signal handler must not allocate
 
-void set_repeat(const std::string& command) {
-  std::snprintf(repeat, sizeof repeat, "%s", command.c_str());
-}
-
-[[noreturn]] void report_signal(int) {
-  constexpr std::string_view kText = "\ncrash, or a run of more than 10 s; repeat: ";
+void print_repeat() {
+  constexpr std::string_view kText = "\ncrash, or a run without an end; repeat: ";
   [[maybe_unused]] auto written = write(2, kText.data(), kText.size());
   written = write(2, repeat, std::strlen(repeat));
   written = write(2, "\n", 1);
+}
+
+[[noreturn]] void report_signal(int) {
+  print_repeat();
   _exit(1);
 }
 
-/// Installs report_signal() with a stack of its own, because a deep input may exhaust the stack.
+/// Installs report_signal() with a stack of its own, because a deep input may exhaust the stack. A
+/// sanitizer reports crashes itself.
 void catch_signals() {
+  std::vector<int> signals = {SIGABRT, SIGALRM, SIGPROF};
+  if (__sanitizer_set_death_callback != nullptr) {
+    __sanitizer_set_death_callback(print_repeat);
+  } else {
+    signals.insert(signals.end(), {SIGSEGV, SIGFPE, SIGILL, SIGBUS});
+  }
   static char stack[1 << 16];
   stack_t other = {};
   other.ss_sp = stack;
@@ -62,9 +77,21 @@ void catch_signals() {
   struct sigaction action = {};
   action.sa_handler = report_signal;
   action.sa_flags = SA_ONSTACK;
-  for (const int each : {SIGSEGV, SIGABRT, SIGALRM, SIGPROF, SIGFPE, SIGILL, SIGBUS}) {
-    sigaction(each, &action, nullptr);
-  }
+  for (const int each : signals) sigaction(each, &action, nullptr);
+}
+
+/// Processor time, because other processes share the machine.
+double seconds_used() {
+  timespec now = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+void set_timers(unsigned processor_seconds, unsigned elapsed_seconds) {
+  itimerval timer = {};
+  timer.it_value.tv_sec = processor_seconds;
+  setitimer(ITIMER_PROF, &timer, nullptr);
+  alarm(elapsed_seconds);
 }
 
 /// Returns the files of `folder` that end with `suffix`, sorted.
@@ -93,96 +120,160 @@ std::vector<fs::path> inputs_of(const fs::path& source, const std::string& targe
   return files;
 }
 
-struct Counts {
-  int inputs = 0, accepted_inputs = 0, accepted = 0, failures = 0;
-  int outer = 0;  // mutations that pass the first checks of the format
+class Replay {
+ public:
+  Replay(const Target& target, std::string source) : target_(target), source_(std::move(source)) {}
+
+  /// Runs all inputs, then `count` mutations. Prints a row of the table and returns true if nothing
+  /// failed.
+  bool run(uint64_t count, uint64_t first) {
+    std::vector<Bytes> inputs;
+    uint64_t accepted = 0;
+    for (const fs::path& path : inputs_of(source_, target_.name)) {
+      describe(0, "# " + path.string());
+      const Bytes& input = inputs.emplace_back(read_file(path));
+      if (run_once(input) == Outcome::kRejected) continue;
+      ++accepted;
+      if (!passes_first_checks(input)) fail("the accepted input does not pass the first checks");
+    }
+    describe(0, "");
+    if (accepted == 0) fail("no input is accepted");
+    counts_ = {};
+    const double start = seconds_used();
+    for (uint64_t i = 0; i < count && !inputs.empty(); ++i) {
+      describe(1, "--first " + std::to_string(first + i));
+      run_mutation(inputs, first + i);
+    }
+    set_timers(0, 0);
+    describe(count, "--first " + std::to_string(first));
+    print(count, seconds_used() - start);
+    if (count < 100) return !failed_;
+    if (counts_.accepted + counts_.executed == 0) fail("no mutation is accepted");
+    if ((count - counts_.rejected_first) * 100 < count * kPassingPercentMin) {
+      fail("less than " + std::to_string(kPassingPercentMin) + " % pass the first checks");
+    }
+    return !failed_;
+  }
+
+ private:
+  struct Counts {
+    uint64_t rejected_first = 0, rejected_later = 0, accepted = 0, executed = 0;
+    double longest_seconds = 0;
+    size_t most_bytes = 0;
+  };
+
+  /// Stores the command that repeats what runs next.
+  void describe(uint64_t count, const std::string& more) {
+    std::snprintf(repeat, sizeof repeat, "fuzz_replay %s %llu %s %s", source_.c_str(),
+                  static_cast<unsigned long long>(count), target_.name.c_str(), more.c_str());
+  }
+
+  void fail(const std::string& what) {
+    std::printf("%s: %s; repeat: %s\n", target_.name.c_str(), what.c_str(), repeat);
+    failed_ = true;
+  }
+
+  [[nodiscard]] bool passes_first_checks(ByteView bytes) const {
+    return target_.passes_first_checks == nullptr || target_.passes_first_checks(bytes);
+  }
+
+  void run_mutation(const std::vector<Bytes>& inputs, uint64_t number) {
+    Random random(number);
+    const Bytes& input = inputs[below(random, inputs.size())];
+    const Bytes& other = inputs[below(random, inputs.size())];
+    const auto change = random() % 8 == 0 ? mutate : target_.mutate;
+    const Bytes mutation = change(input, other, random);
+    switch (run_once(mutation)) {
+      case Outcome::kRejected:
+        ++(passes_first_checks(mutation) ? counts_.rejected_later : counts_.rejected_first);
+        return;
+      case Outcome::kAccepted:
+        ++counts_.accepted;
+        return;
+      case Outcome::kExecuted:
+        ++counts_.executed;
+    }
+  }
+
+  Outcome run_once(const Bytes& bytes) {
+    const size_t inflated = target_.inflated_bytes == nullptr ? 0 : target_.inflated_bytes(bytes);
+    const size_t bytes_max = kBytesMax + kBytesMaxPerByte * (bytes.size() + inflated);
+    set_timers(kHangSeconds, kElapsedSecondsMax);
+    const double start = seconds_used();
+    const testing::HeapPeak peak;
+    const Outcome outcome = target_.run(bytes);
+    const double seconds = seconds_used() - start;
+    counts_.longest_seconds = std::max(counts_.longest_seconds, seconds);
+    counts_.most_bytes = std::max(counts_.most_bytes, peak.bytes());
+    if (seconds > kSecondsMax) fail(std::to_string(seconds) + " s, at most 1 s expected");
+    if (peak.bytes() > bytes_max) {
+      fail(std::to_string(peak.bytes()) + " B allocated for " + std::to_string(bytes.size()) +
+           " B, at most " + std::to_string(bytes_max) + " expected");
+    }
+    return outcome;
+  }
+
+  void print(uint64_t count, double seconds) const {
+    std::string rejected = "-", passed = "-";
+    if (target_.passes_first_checks != nullptr && count != 0) {
+      rejected = std::to_string(counts_.rejected_first);
+      passed = std::to_string((count - counts_.rejected_first) * 100 / count) + " %";
+    }
+    std::printf("| `%s` | %llu | %s | %s | %llu | %llu | %llu | %.1f | %.3f | %zu |\n",
+                target_.name.c_str(), static_cast<unsigned long long>(count), passed.c_str(),
+                rejected.c_str(), static_cast<unsigned long long>(counts_.rejected_later),
+                static_cast<unsigned long long>(counts_.accepted),
+                static_cast<unsigned long long>(counts_.executed), seconds, counts_.longest_seconds,
+                counts_.most_bytes);
+    std::fflush(stdout);
+  }
+
+  const Target& target_;
+  std::string source_;
+  Counts counts_;
+  bool failed_ = false;
 };
 
-void limit_time(unsigned processor_seconds, unsigned elapsed_seconds) {
-  itimerval timer = {};
-  timer.it_value.tv_sec = processor_seconds;
-  setitimer(ITIMER_PROF, &timer, nullptr);
-  alarm(elapsed_seconds);
-}
-
-void run_once(const Target& target, const Bytes& bytes, int& accepted, int& failures) {
-  const size_t limit = (size_t{16} << 20) + 64 * bytes.size();
-  const testing::HeapPeak peak;
-  limit_time(kSecondsMax, kElapsedSecondsMax);
-  if (target.run(bytes) == Outcome::kAccepted) ++accepted;
-  limit_time(0, 0);
-  if (peak.bytes() <= limit) return;
-  std::printf("%s: %zu B allocated for %zu B, at most %zu expected; repeat: %s\n",
-              target.name.c_str(), peak.bytes(), bytes.size(), limit, repeat);
-  ++failures;
-}
-
-bool replay(const Target& target, const fs::path& source, int count, uint64_t seed) {
-  Counts counts;
-  std::vector<Bytes> inputs;
-  for (const fs::path& path : inputs_of(source, target.name)) {
-    set_repeat("fuzz_replay " + source.string() + " 0 " + target.name + "  # " + path.string());
-    inputs.push_back(read_file(path));
-    run_once(target, inputs.back(), counts.accepted_inputs, counts.failures);
-  }
-  counts.inputs = static_cast<int>(inputs.size());
-  for (int i = 0; i < count && !inputs.empty(); ++i) {
-    const uint64_t own_seed = seed + static_cast<uint64_t>(i);
-    set_repeat("fuzz_replay " + source.string() + " 1 " + target.name + " " +
-               std::to_string(own_seed));
-    std::mt19937_64 random(own_seed);
-    const Bytes& first = inputs[random() % inputs.size()];
-    const Bytes& second = inputs[random() % inputs.size()];
-    const Bytes changed =
-        own_seed % 2 == 0 ? mutate(first, second, random) : target.mutate(first, second, random);
-    counts.outer += target.outer == nullptr || target.outer(changed) ? 1 : 0;
-    run_once(target, changed, counts.accepted, counts.failures);
-  }
-  const std::string passed = target.outer == nullptr ? "-" : std::to_string(counts.outer);
-  std::printf(
-      "%-18s %3d inputs, %3d accepted; %6d mutations, %6s pass the first checks, %6d accepted\n",
-      target.name.c_str(), counts.inputs, counts.accepted_inputs, count, passed.c_str(),
-      counts.accepted);
-  if (counts.accepted_inputs == 0) {
-    std::printf("%s: no input in %s is accepted\n", target.name.c_str(), source.string().c_str());
-    return false;
-  }
-  if (count > 100 && counts.accepted == 0) {
-    std::printf("%s: no mutation is accepted\n", target.name.c_str());
-    return false;
-  }
-  if (count > 100 && 10 * counts.outer < 3 * count) {
-    std::printf("%s: %d of %d mutations pass the first checks, at least 30 %% expected\n",
-                target.name.c_str(), counts.outer, count);
-    return false;
-  }
-  return counts.failures == 0;
-}
+constexpr const char* kHeading =
+    "| target | mutations | pass the first checks | rejected by them | rejected later | accepted "
+    "| executed | CPU s | longest s | most bytes |\n"
+    "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
 }  // namespace
 }  // namespace thimble::fuzz
 
 int main(int argc, char** argv) {
   using namespace thimble::fuzz;
-  int count = 0;
-  uint64_t seed = 1;
-  const auto number = [](const char* text, auto& value) {
-    const std::string_view word = text;
-    return std::from_chars(word.data(), word.data() + word.size(), value).ec == std::errc();
-  };
-  if (argc == 2 && std::string_view(argv[1]) == "--list") {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words == std::vector<std::string>{"--list"}) {
     for (const Target& target : targets()) std::printf("%s\n", target.name.c_str());
     return 0;
   }
-  if (argc < 3 || argc > 5 || !number(argv[2], count) || (argc == 5 && !number(argv[4], seed))) {
-    std::fputs("usage: fuzz_replay SOURCE_DIR COUNT [TARGET [SEED]]\n", stderr);
+  const auto number = [](const std::string& word, uint64_t& value) {
+    return std::from_chars(word.data(), word.data() + word.size(), value).ec == std::errc();
+  };
+  uint64_t count = 0, first = 1;
+  std::vector<const Target*> chosen;
+  bool good = words.size() >= 2 && number(words[1], count);
+  for (size_t i = 2; good && i < words.size(); ++i) {
+    if (words[i] == "--first") {
+      good = ++i < words.size() && number(words[i], first);
+    } else {
+      chosen.push_back(find_target(words[i]));
+      good = chosen.back() != nullptr;
+    }
+  }
+  if (!good) {
+    std::fputs("usage: fuzz_replay SOURCE_DIR COUNT [--first NUMBER] [TARGET...]\n", stderr);
     return 2;
   }
-  catch_signals();
-  bool passed = true;
-  for (const Target& target : targets()) {
-    if (argc > 3 && target.name != argv[3]) continue;
-    passed = replay(target, argv[1], count, seed) && passed;
+  if (chosen.empty()) {
+    for (const Target& target : targets()) chosen.push_back(&target);
   }
+  catch_signals();
+  std::fputs(kHeading, stdout);
+  bool passed = true;
+  for (const Target* target : chosen)
+    passed = Replay(*target, words[0]).run(count, first) && passed;
   return passed ? 0 : 1;
 }

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <thread>
 
 #include "abi/kernel_layout.h"
@@ -162,7 +164,7 @@ Outcome talk_to_host(ByteView bytes) {
   std::thread other_end([&] { board.run(); });
   const auto run = hostrun::run_on_serial(sent.pte, "x.pte", sent.interface, sent.calls, options);
   other_end.join();
-  return run.ok() ? Outcome::kAccepted : Outcome::kRejected;
+  return run.ok() ? Outcome::kExecuted : Outcome::kRejected;
 }
 
 /// The host's and the board's reader of frames.
@@ -177,10 +179,35 @@ Outcome read_frames(ByteView bytes) {
   return outcome;
 }
 
+/// Changes type, number and payload of the frames, whose CRCs are correct again.
+Bytes mutate_frames(Bytes bytes, const Bytes& other, Random& random) {
+  constexpr size_t kContentAt = 2, kPayloadAt = 4;  // after the sync; in the content
+  Bytes changed;
+  serial::FrameReader reader;
+  for (const std::byte byte : bytes) {
+    if (reader.take(std::to_integer<uint8_t>(byte)) != serial::FrameReader::Event::kFrame) continue;
+    const uint8_t* const begin = reader.payload() - kPayloadAt;
+    Bytes content =
+        mutate(copy_of(std::as_bytes(std::span(begin, kPayloadAt + reader.payload_bytes()))), other,
+               random);
+    content.resize(std::clamp(content.size(), kPayloadAt, kPayloadAt + serial::kPayloadMax));
+    std::array<uint8_t, serial::kFrameMax> frame;
+    std::memcpy(frame.data() + kContentAt, content.data(), content.size());
+    const size_t size =
+        serial::finish_frame(frame.data(), frame[2], frame[3], content.size() - kPayloadAt);
+    append(changed, std::as_bytes(std::span(frame).first(size)));
+  }
+  return changed.empty() ? mutate(std::move(bytes), other, random) : changed;
+}
+
+bool has_frame(ByteView bytes) {
+  return read_frames(bytes) == Outcome::kAccepted;
+}
+
 }  // namespace
 
 std::vector<Target> serial_targets() {
-  return {{"serial", talk_to_host}, {"serial_frames", read_frames}};
+  return {{"serial", talk_to_host}, {"serial_frames", read_frames, mutate_frames, has_frame}};
 }
 
 }  // namespace thimble::fuzz

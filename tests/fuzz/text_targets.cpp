@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "engine/part.h"
+#include "engine/toml_value.h"
 #include "engines/axon/formats/compiled_header.h"
 #include "engines/ethos_u/text/text.h"
 #include "engines/neutron/text/text.h"
@@ -12,24 +13,40 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "tests/fuzz/mutate_json.h"
+#include "tests/fuzz/mutate_text.h"
 #include "tests/fuzz/targets.h"
 
 namespace thimble::fuzz {
 namespace {
 
-std::string_view text_of(ByteView bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 Outcome read_ir(ByteView bytes) {
-  const auto graph = ir::parse(text_of(bytes), "x.ir");
-  if (!graph) return Outcome::kRejected;
-  if (ir::verify(*graph)) (void)ir::print(*graph);
+  const auto graph = ir::parse(as_text(bytes), "x.ir");
+  if (!graph || !ir::verify(*graph)) return Outcome::kRejected;
+  (void)ir::print(*graph);
   return Outcome::kAccepted;
 }
 
+/// The text of a graph in which each bracket is closed by its counterpart.
+bool has_pairs(ByteView bytes) {
+  constexpr std::string_view kOpen = "([{", kClose = ")]}";
+  std::string open;
+  for (const char c : as_text(bytes)) {
+    if (const size_t kind = kOpen.find(c); kind != std::string_view::npos) {
+      open.push_back(kClose[kind]);
+    } else if (kClose.find(c) != std::string_view::npos) {
+      if (open.empty() || open.back() != c) return false;
+      open.pop_back();
+    }
+  }
+  return open.empty() && as_text(bytes).starts_with("graph @");
+}
+
 Outcome read_part(ByteView bytes) {
-  return engine::parse_part(text_of(bytes), "x") ? Outcome::kAccepted : Outcome::kRejected;
+  return engine::parse_part(as_text(bytes), "x") ? Outcome::kAccepted : Outcome::kRejected;
+}
+
+bool is_toml(ByteView bytes) {
+  return engine::parse_toml(as_text(bytes), "x").ok();
 }
 
 namespace json = formats::pt2::json;
@@ -58,30 +75,21 @@ void visit(const json::Value& value, int depth) {
 }
 
 Outcome read_json(ByteView bytes) {
-  const auto document = json::Document::parse(Bytes(bytes.begin(), bytes.end()), "x.json");
+  const auto document = json::Document::parse(copy_of(bytes), "x.json");
   if (!document) return Outcome::kRejected;
   visit(document->root(), 0);
   return Outcome::kAccepted;
 }
 
-Bytes mutate_json_bytes(Bytes bytes, const Bytes& other, Random& random) {
-  nlohmann::json root = parse_json(as_text(bytes));
-  if (root.is_discarded()) return mutate(std::move(bytes), other, random);
-  mutate_json(root, random);
-  const std::string text = to_text(root, random);
-  const ByteView view = as_byte_view(text);
-  return {view.begin(), view.end()};
-}
-
 Outcome read_compiled_header(ByteView bytes) {
-  return formats::axon::read_compiled_header(text_of(bytes), "x.h") ? Outcome::kAccepted
+  return formats::axon::read_compiled_header(as_text(bytes), "x.h") ? Outcome::kAccepted
                                                                     : Outcome::kRejected;
 }
 
 Outcome read_stream_text(ByteView bytes) {
   bool accepted = false;
   for (const auto generation : {ethos_u::Generation::kU55, ethos_u::Generation::kU85}) {
-    const auto words = ethos_u::text::assemble(text_of(bytes), generation, "x");
+    const auto words = ethos_u::text::assemble(as_text(bytes), generation, "x");
     if (!words) continue;
     accepted = true;
     const std::string text = ethos_u::text::disassemble(*words, generation);
@@ -92,7 +100,7 @@ Outcome read_stream_text(ByteView bytes) {
 }
 
 Outcome read_kernel_list_text(ByteView bytes) {
-  const auto program = neutron::text::parse(text_of(bytes), "x");
+  const auto program = neutron::text::parse(as_text(bytes), "x");
   if (!program) return Outcome::kRejected;
   (void)neutron::text::print(*program, {}, "x");
   return Outcome::kAccepted;
@@ -101,12 +109,12 @@ Outcome read_kernel_list_text(ByteView bytes) {
 }  // namespace
 
 std::vector<Target> text_targets() {
-  return {{"axon_header", read_compiled_header},
-          {"ethos_u_text", read_stream_text},
-          {"ir", read_ir},
-          {"json", read_json, mutate_json_bytes},
-          {"neutron_text", read_kernel_list_text},
-          {"part", read_part}};
+  return {{"axon_header", read_compiled_header, mutate_text},
+          {"ethos_u_text", read_stream_text, mutate_text},
+          {"ir", read_ir, mutate_text, has_pairs},
+          {"json", read_json, mutate_json_text},
+          {"neutron_text", read_kernel_list_text, mutate_text},
+          {"part", read_part, mutate_text, is_toml}};
 }
 
 }  // namespace thimble::fuzz

@@ -1,5 +1,5 @@
-// Damaged streams, weights and tables: the run returns a status, and no byte outside the regions
-// and the workspace is accessed (checked by the guards of npu_stream.h and by sanitizers).
+// Mutations of streams, weights and tables: the run returns a status, and no byte outside the
+// regions and the workspace is accessed (checked by the guards of npu_stream.h and by sanitizers).
 
 #include <array>
 #include <random>
@@ -50,7 +50,7 @@ void append_others(Stream& s, const Config& config) {
   s.words.push_back(static_cast<uint32_t>(s.words.size() + 1) * 4);
 }
 
-void damage(std::mt19937& random, Stream& stream, std::vector<uint8_t>& constants) {
+void mutate(std::mt19937& random, Stream& stream, std::vector<uint8_t>& constants) {
   const auto below = [&](size_t n) { return static_cast<size_t>(random()) % n; };
   for (size_t i = 0; i < 1 + below(3); ++i) {
     uint32_t& word = stream.words[below(stream.words.size())];
@@ -72,7 +72,7 @@ void damage(std::mt19937& random, Stream& stream, std::vector<uint8_t>& constant
   if (below(20) == 0) stream.words.resize(below(stream.words.size()));
 }
 
-TEST(SimFuzz, DamagedStreamsEndWithAStatus) {
+TEST(SimFuzz, MutationsEndWithAStatus) {
   std::array<int, 10> kinds = {};
   for (const Config* config : {&u55(), &u65(), &u85()}) {
     Stream whole;
@@ -93,14 +93,14 @@ TEST(SimFuzz, DamagedStreamsEndWithAStatus) {
       machine.slow = i % 2 == 0;
       for (uint8_t& byte : machine.constants) byte = static_cast<uint8_t>(random());
       Stream stream = i % 3 == 0 ? whole : others;
-      damage(random, stream, machine.constants);
+      mutate(random, stream, machine.constants);
       const sim::Fault status = machine.run(stream);
       ++kinds[static_cast<size_t>(status.kind)];
       EXPECT_FALSE(std::string(status.detail).empty() && !status.none());
       ASSERT_LE(status.word, stream.words.size()) << "iteration " << i;
     }
   }
-  // The damage causes every fault kind except hazards, which this test does not check.
+  // The mutations cause every fault kind except hazards, which this test does not check.
   for (size_t kind = 0; kind < 9; ++kind) EXPECT_GT(kinds[kind], 0) << "fault kind " << kind;
 }
 

@@ -378,7 +378,7 @@ TEST(RuntimeMalformed, RandomMutationsAreSafe) {
       // Small numbers are tried more often: indices and counts are small.
       bytes[at] = static_cast<std::byte>(below(below(2) == 0 ? 16 : 256));
     }
-    SCOPED_TRACE(testing::Message() << "mutant " << i);
+    SCOPED_TRACE(testing::Message() << "mutation " << i);
     LoadedModel loaded(bytes);
     EXPECT_EQ(loaded.size_status == 0, loaded.status == 0);
     const thimble_status with_memory = status_of_init(loaded);

@@ -542,7 +542,7 @@ TEST(RuntimeRecords, RandomMutationsAreSafe) {
           i % 4 == 0 ? below(bytes.size()) : good.numbers + below(good.end - good.numbers);
       bytes[at] = static_cast<std::byte>(below(below(2) == 0 ? 16 : 256));
     }
-    SCOPED_TRACE(testing::Message() << "mutant " << i);
+    SCOPED_TRACE(testing::Message() << "mutation " << i);
     LoadedModel loaded(bytes, native_kernels(i % 2 == 0));
     EXPECT_EQ(loaded.size_status == 0, loaded.status == 0);
     if (loaded.status != 0) continue;

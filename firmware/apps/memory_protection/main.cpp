@@ -1,20 +1,21 @@
-// Loads and runs corrupted variants of a model with the memory protection unit enabled. While the
+// Loads and runs mutations of a model with the memory protection unit enabled. While the
 // runtime works, only the stack, the model object and the memory that was passed to
 // thimble_init can be written; only these, the code, the constants, the file and the inputs can be
 // read. Every other access is a fault, which the fault handler reports (exit code 3).
 //
 //   memory_protection MODEL.pte FIRST_SEED COUNT RESULTS
-//       COUNT variants, each made from its seed
+//       COUNT mutations, each made from its seed
 //   memory_protection MODEL.pte ACCESS 0 RESULTS
 //       the unchanged model, then one access that must be a fault: a name of kAccesses
 //
-// RESULTS gets two bytes for each variant: how far it came (Stage), and the status. After a fault,
-// its length tells which variant it was. Memory ends at the end of a region for odd seeds, and
+// RESULTS gets two bytes for each mutation: how far it came (Stage), and the status. After a fault,
+// its length tells which mutation it was. Memory ends at the end of a region for odd seeds, and
 // begins at the start of one for even seeds, so that both ends are exact.
 
 #include <cstring>
 
 #include "firmware/apps/memory_protection/mpu.h"
+#include "firmware/apps/memory_protection/mutate_word.h"
 #include "firmware/apps/memory_protection/stage.h"
 #include "firmware/common/command_line.h"
 #include "firmware/common/exit_codes.h"
@@ -29,6 +30,7 @@ extern "C" uint8_t stack_bottom[], stack_top[], data_start[], bss_end[];
 namespace {
 
 using namespace thimble::firmware;
+using thimble::fuzz::mutate_word;
 
 // Zones in the board's largest RAM, each at a multiple of its size.
 constexpr size_t kZone = size_t{1} << 20;
@@ -63,38 +65,24 @@ uint32_t word_at(const uint8_t* at) {
 void change(uint8_t* file, Random& random) {
   constexpr size_t kSegmentBase = 24;  // of the extended header
   constexpr size_t kRecordBytes = 1024;
-  static constexpr uint32_t kLimits[] = {0,      1,      2,          0x7F,       0x80,      0xFF,
-                                         0x7FFF, 0x8000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
   const size_t base = word_at(file + kSegmentBase) < file_bytes ? word_at(file + kSegmentBase) : 0;
   const size_t begin = random.below(4) != 0 ? base : 0;
   const size_t area =
       begin != 0 && file_bytes - begin > kRecordBytes ? kRecordBytes : file_bytes - begin;
   const size_t size = size_t{1} << random.below(3);
   if (area < 8) return;
-  const size_t at = begin + size * random.below(area / size);
-  uint32_t value = word_at(file + (at & ~size_t{3}));
-  switch (random.below(4)) {
-    case 0:
-      value = kLimits[random.below(sizeof kLimits / sizeof kLimits[0])];
-      break;
-    case 1:
-      std::memcpy(&value, file + at, size);
-      value += random.below(17) - 8;
-      break;
-    case 2:
-      value = word_at(file + 4 * random.below(file_bytes / 4));
-      break;
-    default:
-      std::memcpy(&value, file + at, size);
-      value ^= 1U << random.below(8 * size);
-  }
-  std::memcpy(file + at, &value, size);
+  uint8_t* const at = file + begin + size * random.below(area / size);
+  uint32_t value = 0;
+  std::memcpy(&value, at, size);
+  value = random.below(4) == 0 ? word_at(file + 4 * random.below(file_bytes / 4))
+                               : mutate_word(value, random);
+  std::memcpy(at, &value, size);
 }
 
-void damage(uint8_t* file, uint32_t seed) {
+void mutate(uint8_t* file, uint32_t seed) {
   constexpr size_t kFrame = 8;  // root and identifier
   Random random(seed);
-  for (uint32_t left = 1 + random.below(3); left > 0; --left) change(file, random);
+  for (size_t left = 1 + random.below(3); left > 0; --left) change(file, random);
   if (random.below(16) != 0) std::memcpy(file, original, kFrame);
 }
 
@@ -250,11 +238,11 @@ void read_model(const char* name) {
   if (!host_read(host, original, file_bytes)) usage_error("cannot read the model");
 }
 
-void run_variant(uint32_t seed, HostFile results, const AccessCase* access) {
+void run_mutation(uint32_t seed, HostFile results, const AccessCase* access) {
   const bool at_end = access != nullptr ? access->at_end : seed % 2 == 1;
   Protection protection = {place(file_zone, file_bytes, at_end)};
   std::memcpy(protection.file, original, file_bytes);
-  if (access == nullptr) damage(protection.file, seed);
+  if (access == nullptr) mutate(protection.file, seed);
   thimble_status status = 0;
   const Stage stage = run_model(protection, at_end, status);
   if (access != nullptr && access->access != nullptr) access->access(protection);
@@ -273,16 +261,17 @@ int main() {
   read_model(words[1]);
   std::memset(input_zone, 0, kInputMax);
   const HostFile results = host_open(words[4], OpenMode::kWrite);
-  uint32_t first = 0, variants = 0;
-  if (results.handle < 0 || !read_number(words[3], variants))
+  uint32_t first = 0, mutations = 0;
+  if (results.handle < 0 || !read_number(words[3], mutations)) {
     usage_error("cannot write the results");
+  }
   if (read_number(words[2], first)) {
-    for (uint32_t i = 0; i < variants; ++i) run_variant(first + i, results, nullptr);
+    for (uint32_t i = 0; i < mutations; ++i) run_mutation(first + i, results, nullptr);
     return kExitOk;
   }
   for (const AccessCase& access : kAccesses) {
     if (std::strcmp(access.name, words[2]) != 0) continue;
-    run_variant(0, results, &access);
+    run_mutation(0, results, &access);
     return kExitOk;
   }
   usage_error("no such access");

@@ -1,5 +1,5 @@
 #pragma once
-// How far a variant of a model came; memory_protection writes it and its test reads it.
+// How far a mutation of a model came; memory_protection writes it and its test reads it.
 
 #include <cstdint>
 

@@ -25,13 +25,13 @@ inline void fill(Random& random, void* data, size_t bytes, uint32_t dtype) {
   auto* to = static_cast<uint8_t*>(data);
   if (dtype == kFloat) {
     for (size_t i = 0; i + 4 <= bytes; i += 4) {
-      const float value = static_cast<float>(static_cast<int32_t>(random.next() >> 8) - (1 << 23)) /
+      const float value = static_cast<float>(static_cast<int32_t>(random() >> 8) - (1 << 23)) /
                           static_cast<float>(1 << 22);
       std::memcpy(to + i, &value, sizeof value);
     }
     return;
   }
-  for (size_t i = 0; i < bytes; ++i) to[i] = static_cast<uint8_t>(random.next());
+  for (size_t i = 0; i < bytes; ++i) to[i] = static_cast<uint8_t>(random());
 }
 
 constexpr uint64_t kHashStart = 14695981039346656037U;
