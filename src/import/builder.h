@@ -14,6 +14,7 @@ namespace thimble::import_pt2 {
 class Builder {
  public:
   ir::Graph graph;
+  int64_t created_bytes = 0;  // of constants that nodes create, such as full()
 
   Result<ir::ValueId> add(ir::OpKind kind, std::vector<ir::ValueId> inputs, ir::Attrs attrs,
                           const ir::Source& source, const std::string& name);

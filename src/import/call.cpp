@@ -157,6 +157,17 @@ ValueId Call::constant_value(std::string_view role, ir::Tensor tensor) {
   return context_.builder.constant(name, std::move(tensor));
 }
 
+Result<ir::Tensor> Call::new_constant(ir::DType dtype, const ir::Shape& shape) {
+  const auto count = shape.empty() ? 1 : ir::checked_element_count(shape);
+  if (count && *count <= kCreatedBytesMax) {
+    int64_t& bytes = builder().created_bytes;
+    bytes += *count * static_cast<int64_t>(ir::dtype_bytes(dtype));
+    if (bytes <= kCreatedBytesMax) return ir::zeros(dtype, shape);
+  }
+  return unsupported("a constant of shape {}: the created constants of a model have at most {} B",
+                     ir::list_text(shape), kCreatedBytesMax);
+}
+
 bool is_in_place(std::string_view target) {
   const size_t dot = target.rfind('.');
   return dot != std::string_view::npos && dot > 1 && target[dot - 1] == '_' &&

@@ -128,6 +128,10 @@ class Call {
   void note_grouped_weights() { ++context_.grouped_weights; }
   ir::ValueId scalar(double value);
   ir::ValueId constant_value(std::string_view role, ir::Tensor tensor);
+  /// Returns a tensor of zeros for a constant whose size the node states and the archive does not
+  /// have. Not supported if all of a model together have more than kCreatedBytesMax.
+  Result<ir::Tensor> new_constant(ir::DType dtype, const ir::Shape& shape);
+  static constexpr int64_t kCreatedBytesMax = int64_t{8} << 20;
   [[nodiscard]] Builder& builder() { return context_.builder; }
   [[nodiscard]] const ir::Shape& shape(ir::ValueId id) const { return context_.builder.shape(id); }
 

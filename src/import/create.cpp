@@ -13,22 +13,12 @@ namespace {
 
 using ir::Tensor;
 
-// Upper bound of the elements of a created constant. Its size in memory is independent of the
-// archive's size.
-constexpr int64_t kCreatedElementsMax = int64_t{1} << 24;
-
 Result<ir::DType> result_dtype(Call& call) {
   const auto* meta = call.result_meta();
   if (meta == nullptr) return bad_input("the node has no tensor as output");
   const auto dtype = ir_dtype(meta->dtype);
   if (!dtype) return unsupported("of type {}", formats::pt2::name(meta->dtype));
   return *dtype;
-}
-
-Status check_shape(const ir::Shape& shape) {
-  const auto count = ir::checked_element_count(shape);
-  if (shape.empty() || (count && *count <= kCreatedElementsMax)) return ok();
-  return unsupported("a constant of shape {}", ir::list_text(shape));
 }
 
 /// Returns `size`, or the shape of `self`.
@@ -42,14 +32,14 @@ Result<ir::Shape> result_shape(Call& call) {
 Status filled_result(Call& call, double value) {
   THIMBLE_TRY(const ir::DType dtype, result_dtype(call));
   THIMBLE_TRY(const ir::Shape shape, result_shape(call));
-  THIMBLE_CHECK(check_shape(shape));
-  return call.result(call.constant_value("", filled(dtype, shape, value)));
+  THIMBLE_TRY(Tensor result, call.new_constant(dtype, shape));
+  fill(result, value);
+  return call.result(call.constant_value("", std::move(result)));
 }
 
 Status sequence(Call& call, int64_t count, double start, double step) {
   THIMBLE_TRY(const ir::DType dtype, result_dtype(call));
-  THIMBLE_CHECK(check_shape({count}));
-  Tensor result = ir::zeros(dtype, {count});
+  THIMBLE_TRY(Tensor result, call.new_constant(dtype, {count}));
   for (int64_t i = 0; i < count; ++i) {
     set_element(result, static_cast<size_t>(i), start + static_cast<double>(i) * step);
   }
@@ -64,9 +54,8 @@ Status window_result(Call& call, const WindowShape& window) {
   THIMBLE_TRY(const int64_t length, call.integer("window_length"));
   THIMBLE_TRY(const bool periodic, call.boolean("periodic", true));
   if (length < 1) return unsupported("the result is empty");
-  THIMBLE_CHECK(check_shape({length}));
   THIMBLE_TRY(const ir::DType dtype, result_dtype(call));
-  Tensor result = ir::zeros(dtype, {length});
+  THIMBLE_TRY(Tensor result, call.new_constant(dtype, {length}));
   const double period = static_cast<double>(periodic ? length : length - 1);
   for (int64_t i = 0; i < length; ++i) {
     const double at = length == 1 ? 0.5 : static_cast<double>(i) / period;
@@ -112,8 +101,7 @@ Status eye(Call& call) {
   THIMBLE_TRY(const int64_t rows, call.integer("n"));
   THIMBLE_TRY(const int64_t columns, call.integer("m", rows));
   THIMBLE_TRY(const ir::DType dtype, result_dtype(call));
-  THIMBLE_CHECK(check_shape({rows, columns}));
-  Tensor result = ir::zeros(dtype, {rows, columns});
+  THIMBLE_TRY(Tensor result, call.new_constant(dtype, {rows, columns}));
   for (int64_t i = 0; i < std::min(rows, columns); ++i) {
     set_element(result, static_cast<size_t>(i * columns + i), 1);
   }
@@ -130,9 +118,9 @@ Status arange(Call& call) {
   THIMBLE_TRY(const double end, call.number("end"));
   THIMBLE_TRY(const double step, call.number("step", 1));
   const double count = std::ceil((end - start) / step);
-  if (!(count >= 1) || count > static_cast<double>(kCreatedElementsMax)) {
+  if (!(count >= 1) || count > static_cast<double>(Call::kCreatedBytesMax)) {
     return unsupported("from {} to {} in steps of {}: expected 1 to {} numbers", start, end, step,
-                       kCreatedElementsMax);
+                       Call::kCreatedBytesMax);
   }
   return sequence(call, static_cast<int64_t>(count), start, step);
 }

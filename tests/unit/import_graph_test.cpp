@@ -352,6 +352,31 @@ TEST(ImportGraph, NumbersOfKnownTensors) {
   EXPECT_NE(program("x").error().find("computed at run time"), std::string::npos);
 }
 
+/// The archive does not have their bytes, so a small one could need any amount of memory.
+TEST(ImportGraph, CreatedConstantsHaveALimitTogether) {
+  constexpr int64_t kElements = 1 << 20;  // 4 MiB of float32
+  const auto program = [](int constants) {
+    Program made;
+    made.input("x", sizes({kElements}));
+    std::string sum = "x";
+    for (int i = 0; i < constants; ++i) {
+      const std::string name = "full_" + std::to_string(i), next = "add_" + std::to_string(i);
+      made.node("aten.full.default", {{"size", ints({kElements})}, {"fill_value", real(i)}}, name,
+                sizes({kElements}));
+      made.node("aten.add.Tensor", {{"self", ref(sum.c_str())}, {"other", ref(name.c_str())}}, next,
+                sizes({kElements}));
+      sum = next;
+    }
+    made.output(sum);
+    return made;
+  };
+  EXPECT_EQ(program(2).error(), "imported");
+  EXPECT_NE(program(3).error().find("a constant of shape [1048576]: the created constants of a "
+                                    "model have at most 8388608 B"),
+            std::string::npos)
+      << program(3).error();
+}
+
 TEST(ImportGraph, TensorsWithoutElementsAreLeftOutOfConcatenations) {
   Program program;
   program.input("x", sizes({1, 4}))
