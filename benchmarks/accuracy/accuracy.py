@@ -101,7 +101,7 @@ def main():
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/thimble")
     parser.add_argument("--print", action="store_true")
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--seed", type=int, help="measures only this one of samples.SEEDS")
+    parser.add_argument("--seed", type=int, help="measures only this one")
     arguments = parser.parse_args()
     import labelled
     import samples
@@ -110,7 +110,7 @@ def main():
     ours = json.loads(ours_path.read_text()) if ours_path.exists() else {"networks": {}, "labelled": {}}
     if not arguments.print:
         names = arguments.names or COMMITTED
-        jobs = [(name, seed) for name in names for seed in samples.SEEDS if arguments.seed in (None, seed)]
+        jobs = [(name, seed) for name in names for seed in samples.seeds_of(name) if arguments.seed in (None, seed)]
         with ThreadPoolExecutor(2) as pool:
             found = pool.map(lambda job: measure(arguments.program, *job, peers["networks"][job[0]][str(job[1])]), jobs)
             measured = dict(zip(jobs, found))

@@ -84,7 +84,7 @@ def measure(folder, seed, peers, entry):
 def main():
     parser = argparse.ArgumentParser(description="int8 accuracy of other tools on the networks of models/.")
     parser.add_argument("names", nargs="*", help="networks; all committed ones if none is given")
-    parser.add_argument("--seed", type=int, action="append", choices=samples.SEEDS)
+    parser.add_argument("--seed", type=int, action="append", choices=samples.MORE_SEEDS)
     parser.add_argument("--peer", action="append", choices=PEERS)
     parser.add_argument("--folder", type=Path, metavar="DIR", help="where the one named network is")
     parser.add_argument("--out", type=Path, default=HERE / "peers.json")
@@ -99,7 +99,7 @@ def main():
     for name in arguments.names or COMMITTED:
         base = "build/models" if name in ON_DEMAND else "models"
         seeds = networks.setdefault(name, {})
-        for seed in arguments.seed or samples.SEEDS:
+        for seed in arguments.seed or samples.seeds_of(name):
             measure(arguments.folder or ROOT / base / name, seed, arguments.peer or PEERS, seeds.setdefault(str(seed), {}))
         report = {
             "versions": {"python": platform.python_version(), **{package: version(package) for package in PACKAGES}},

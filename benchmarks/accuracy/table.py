@@ -11,7 +11,8 @@ HEADER = f"""# int8 accuracy compared with other tools
 
 This table is written by `accuracy.py`. Networks are those of [models](../../models/README.md), trained with the scripts there. SQNR is in
 dB against the float network over held-out samples (10 log10 of the ratio of the signal's variance over samples to the squared
-error), with one figure for each output. Every figure is the mean of three seeds. A seed is a choice of calibration samples and
+error), with one figure for each output. Every figure is the mean of three seeds, or of eleven for networks that are within 1 dB of the
+best tool after three (`CLOSE` of `samples.py`). A seed is a choice of calibration samples and
 held-out samples (`samples.py`); all tools have the same. Held out are new samples of the generator that made the training data (`FRESH_COUNT` of `samples.py`);
 digits_cnn, hello_sin, rnn_step, decoder_step and the streaming networks have those of their `test.npz`. Thimble compiles for a
 Cortex-M55 with default options.
@@ -23,7 +24,7 @@ Cortex-M55 with default options.
   table lists these operators, with Thimble's figure if it has the same ones in float (`--quant NODE=float`).
 - `gain`: Thimble's figure minus that of the best tool without operators in float, mean over the outputs. Empty if no such tool has
   {PEER_LEAST} dB.
-- accuracy: in percent, mean of three seeds, of the float network, of Thimble and of the best other tool.
+- accuracy: in percent, mean of the seeds, of the float network, of Thimble and of the best other tool.
 - `-`: the tool does not quantize the network, or Thimble refuses it.
 """
 

@@ -76,7 +76,7 @@ typedef enum thimble_c_type {
   THIMBLE_C_INT64,
   THIMBLE_C_FLOAT32,
   THIMBLE_C_FLOAT64,
-  THIMBLE_C_TYPE_MAX = 0x7FFFFFFF /* no type: C++ can read each value that a caller writes */
+  THIMBLE_C_TYPE_MAX = 0x7FFFFFFF /* not a type: an invalid value can be read and refused */
 } thimble_c_type;
 
 /* An array in C order. The caller owns the memory. */

@@ -50,7 +50,9 @@ Error status_error(thimble_status status, std::string_view label, const Interfac
   const auto code = static_cast<abi::Status>(status);
   std::string message = fmt::format("{}: {}", label, thimble_status_text(status));
   const std::string signatures = unknown_signatures(interface);
-  if (code == abi::Status::kMissingKernel) message += ": " + missing_kernels(interface);
+  // The firmware of a board can lack kernels that this program has.
+  const std::string missing = missing_kernels(interface);
+  if (code == abi::Status::kMissingKernel && !missing.empty()) message += ": " + missing;
   std::set<std::string> non_kernel_calls(interface.non_kernel_calls.begin(),
                                          interface.non_kernel_calls.end());
   for (const DeviceKind& kind : device_kinds()) {

@@ -159,10 +159,13 @@ ValueId Call::constant_value(std::string_view role, ir::Tensor tensor) {
 
 Result<ir::Tensor> Call::new_constant(ir::DType dtype, const ir::Shape& shape) {
   const auto count = shape.empty() ? 1 : ir::checked_element_count(shape);
+  int64_t& used = builder().created_bytes;
   if (count && *count <= kCreatedBytesMax) {
-    int64_t& bytes = builder().created_bytes;
-    bytes += *count * static_cast<int64_t>(ir::dtype_bytes(dtype));
-    if (bytes <= kCreatedBytesMax) return ir::zeros(dtype, shape);
+    const int64_t bytes = *count * static_cast<int64_t>(ir::dtype_bytes(dtype));
+    if (bytes <= kCreatedBytesMax - used) {
+      used += bytes;
+      return ir::zeros(dtype, shape);
+    }
   }
   return unsupported("a constant of shape {}: the created constants of a model have at most {} B",
                      ir::list_text(shape), kCreatedBytesMax);

@@ -83,11 +83,11 @@ class Fixture(unittest.TestCase):
         return call(THIMBLE, "run", pte, "--on", f"serial:{peer.line.path}:{baud}", "--patience", patience, "--profile", "--json",
                     *options)
 
-    def refused(self, peer, pte, message, *options, **arguments):
-        """The run fails with one sentence that contains the message, and exit code 2."""
+    def refused(self, peer, pte, message, *options, code=2, **arguments):
+        """The run fails with one sentence that contains the message, and the exit code."""
         start = time.monotonic()
         done = self.run_on(peer, pte, *options, **arguments)
-        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         text = json.loads(done.stdout)["error"] if done.stdout.strip() else done.stderr
         self.assertRegex(text, message)
         self.assertNotIn("\n", text.strip())
@@ -301,6 +301,12 @@ class ScriptedBoards(Fixture):
                 peer.send(frame(INIT | REPLY, sequence, struct.pack(f"<{len(words)}I", *words)))
             with self.script(init=init) as peer:
                 self.refused(peer, self.small, message)
+
+    def test_kernel_that_the_firmware_lacks(self):
+        def init(peer, sequence, payload):
+            peer.send(frame(INIT | REPLY, sequence, struct.pack("<2I", 5, 7)))
+        with self.script(init=init) as peer:
+            self.refused(peer, self.small, "a kernel that the model calls is not linked$", code=1)
 
     def test_always_damaged(self):
         def damaged(peer, sequence, payload):

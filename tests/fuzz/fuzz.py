@@ -213,7 +213,7 @@ def write_block(source, name, text):
 COVERED = re.compile(r"src/formats/.*|src/ir/(parse|lexer|verify|row_check|text)\.\w+|src/hostrun/serial\w*\.cpp"
                      r"|src/engine/(part|part_table|settings|toml_value)\.cpp|runtime/.*|abi/serial/protocol\.h"
                      r"|engines/\w+/(container|text|formats|sim|model|delegate)/.*")
-NOT_COVERED = re.compile(r".*write\w*\.\w+|.*/pte/(constant_pool|layout|segments|runtime_bytes|parts|records|tables|chosen_kernel)\..*"
+NOT_COVERED = re.compile(r".*write\w*\.\w+|.*/pte/(constant_pool|layout|segments|runtime_bytes|parts|records?\w*|tables|chosen_kernel)\..*"
                          r"|.*/(etdump|tosa|kind)/.*|.*/ptd/merge\.cpp|.*/axon/formats/program\..*|.*/part_system\..*"
                          r"|.*/sim/(adversary|stale_jobs|jobs|timeline|kernel_cycles)\..*")
 
@@ -312,6 +312,8 @@ def main():
     words = [pathlib.Path(word) for word in arguments.words[:3]]
     if arguments.verb == "table":
         folder, source = words[0], words[1] if len(words) > 1 else None
+        if not read_log(folder):
+            sys.exit(f"{folder}/log.csv has no runs: make fuzz writes them")
         print(table_of(folder))
         if source:
             write_block(source, "runs", table_of(folder))

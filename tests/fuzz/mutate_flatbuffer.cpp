@@ -220,7 +220,7 @@ void change_scalar(Bytes& bytes, const Scalar* scalar, Random& random) {
                                     (uint64_t{1} << 63) - 1, uint64_t{1} << 61};
     value = kLimits[below(random, std::size(kLimits))];
   } else {
-    value = (value & ~uint64_t{0xFFFFFFFF}) | mutate_word(static_cast<uint32_t>(value), random);
+    value = (value & ~uint64_t{0xFFFFFFFF}) | mutate_word(static_cast<uint32_t>(value), 32, random);
   }
   store(bytes, scalar->at, value, scalar->bytes);
 }
@@ -230,8 +230,8 @@ void change_length(Bytes& bytes, const size_t* at, Random& random) {
   const auto length = load_le<uint32_t>(bytes, *at);
   const uint32_t choices[] = {0, length / 2, length - 1, length - 1, length + 1, length * 2, 1};
   const bool any = random() % 8 == 0;
-  store(bytes, *at, any ? mutate_word(length, random) : choices[below(random, std::size(choices))],
-        4);
+  store(bytes, *at,
+        any ? mutate_word(length, 32, random) : choices[below(random, std::size(choices))], 4);
 }
 
 /// Lets an offset point to another object of its kind. Offsets only point forward.

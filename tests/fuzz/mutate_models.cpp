@@ -77,7 +77,7 @@ void change_segments(Bytes& bytes, Random& random) {
   const size_t words = (end - first) / 4;
   if (words == 0) return;
   const size_t at = first + 4 * below(random, words);
-  const uint32_t value = mutate_word(load_le<uint32_t>(bytes, at), random);
+  const uint32_t value = mutate_word(load_le<uint32_t>(bytes, at), 32, random);
   for (size_t i = 0; i < 4; ++i) bytes[at + i] = static_cast<std::byte>(value >> (8 * i));
 }
 

@@ -54,10 +54,10 @@ Command random_command(Random& random) {
 
 void change_parameter(Command& command, Random& random) {
   if (ethos_u::has_payload(command.word) && random() % 4 != 0) {
-    command.payload = mutate_word(command.payload, random);
+    command.payload = mutate_word(command.payload, 32, random);
     return;
   }
-  const uint32_t parameter = mutate_word(ethos_u::parameter_of(command.word), random);
+  const uint32_t parameter = mutate_word(ethos_u::parameter_of(command.word), 32, random);
   command.word = (command.word & 0xFFFF) | parameter << 16;
 }
 
@@ -117,7 +117,7 @@ void change_number(uint8_t* bytes, size_t begin, size_t end, Random& random) {
   if (at < begin || at + width > end) return;
   uint32_t value = 0;
   std::memcpy(&value, bytes + at, width);
-  value = mutate_word(value, random);
+  value = mutate_word(value, 8 * width, random);
   std::memcpy(bytes + at, &value, width);
 }
 

@@ -43,7 +43,7 @@ size_t pick_member(const std::vector<ZipMember>& members, Random& random) {
 
 /// A wrong sum, size, method or flag, which the reader must find.
 void change_header(ZipMember& member, Random& random) {
-  const uint32_t value = mutate_word(static_cast<uint32_t>(member.bytes.size()), random);
+  const uint32_t value = mutate_word(static_cast<uint32_t>(member.bytes.size()), 32, random);
   switch (random() % 5) {
     case 0:
       member.crc = value;

@@ -52,6 +52,8 @@ def main():
         results_file.write_text(''.join(json.dumps(result) + '\n' for result in results.values()))
         return
     if steps[0] == 'changed':
+        if not record_file.exists():
+            sys.exit(f'{record_file} does not exist: run the step record first')
         record = json.loads(record_file.read_text())
         unknown = [name for name in steps[1:] if name not in record]
         if unknown:

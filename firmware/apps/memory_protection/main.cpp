@@ -75,7 +75,7 @@ void change(uint8_t* file, Random& random) {
   uint32_t value = 0;
   std::memcpy(&value, at, size);
   value = random.below(4) == 0 ? word_at(file + 4 * random.below(file_bytes / 4))
-                               : mutate_word(value, random);
+                               : mutate_word(value, 8 * size, random);
   std::memcpy(at, &value, size);
 }
 
@@ -262,9 +262,8 @@ int main() {
   std::memset(input_zone, 0, kInputMax);
   const HostFile results = host_open(words[4], OpenMode::kWrite);
   uint32_t first = 0, mutations = 0;
-  if (results.handle < 0 || !read_number(words[3], mutations)) {
-    usage_error("cannot write the results");
-  }
+  if (results.handle < 0) usage_error("cannot write the results", words[4]);
+  if (!read_number(words[3], mutations)) usage_error("COUNT is not a number", words[3]);
   if (read_number(words[2], first)) {
     for (uint32_t i = 0; i < mutations; ++i) run_mutation(first + i, results, nullptr);
     return kExitOk;
@@ -274,5 +273,5 @@ int main() {
     run_mutation(0, results, &access);
     return kExitOk;
   }
-  usage_error("no such access");
+  usage_error("no such access", words[2]);
 }

@@ -21,13 +21,13 @@ template <typename Random>
   return kWordLimits[below(random, sizeof kWordLimits / sizeof kWordLimits[0])];
 }
 
-/// Returns the word after one change: a bit, a small difference, a limit of an integer type, or a
-/// random value.
+/// Returns a number of `bits` bits after one change: a bit, a limit of an integer type, a random
+/// value, or, twice as often, a small difference.
 template <typename Random>
-[[nodiscard]] uint32_t mutate_word(uint32_t value, Random& random) {
+[[nodiscard]] uint32_t mutate_word(uint32_t value, size_t bits, Random& random) {
   switch (random() % 5) {
     case 0:
-      return value ^ uint32_t { 1 } << below(random, 32);
+      return value ^ uint32_t { 1 } << below(random, bits);
     case 1:
       return word_limit(random);
     case 2:

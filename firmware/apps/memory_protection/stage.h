@@ -1,5 +1,5 @@
 #pragma once
-// How far a mutation of a model came; memory_protection writes it and its test reads it.
+// The last step that a mutation of a model reached; memory_protection writes it, its test reads it.
 
 #include <cstdint>
 
