@@ -25,7 +25,7 @@ int process_id() {
 }
 #endif
 
-/// Removes the temporary name, also when memory runs out.
+/// Removes the temporary name, also after std::bad_alloc.
 class Remover {
  public:
   explicit Remover(const fs::path& path) : path_(path) {}

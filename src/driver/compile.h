@@ -59,7 +59,7 @@ struct CompileOptions {
   bool io_channels_last = false;         // declare 4-D inputs and outputs as NHWC
   std::optional<bool> wide_activations;  // int16 where a kernel exists
   Int4Weights int4 = Int4Weights::kNone;
-  int64_t int4_flash_max = 0;               // bytes; of Int4Weights::kWithinFlash
+  int64_t int4_flash_max = 0;               // bytes; only for Int4Weights::kWithinFlash
   bool narrow_softmax = false;              // int8 also for a softmax at the end
   std::optional<quant::AccuracyGoal> goal;  // labels come from the calibration data
   std::vector<QuantChoice> quant;           // precision of single operators

@@ -205,9 +205,9 @@ bool Classes::can_have_scale_from_range(const Op& op, const OpPlan& op_plan) con
          !is_wide(op_plan.result);
 }
 
-/// Sets the fixed parameters of each sigmoid or tanh whose range needs at least kScaleRatio of the
-/// fixed scale. The fixed scale has exact bounds and is equal for all of them; a scale above this
-/// limit would add less than half a bit of resolution.
+/// Sets the fixed parameters of each sigmoid or tanh whose range needs more than kScaleRatio of the
+/// fixed scale. The fixed scale has exact bounds and is equal for all of them; a scale of more than
+/// 0.75 times the fixed one would add less than half a bit of resolution.
 void Classes::fix_sigmoid_scales(Observer observer) {
   constexpr double kScaleRatio = 0.75;
   for (const auto& [result, fixed] : sigmoids_) {

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "base/bytes.h"
-#include "firmware/apps/memory_protection/mutate_word.h"
+#include "firmware/common/mutate_word.h"
 
 namespace thimble::fuzz {
 

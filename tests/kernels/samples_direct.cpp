@@ -1,4 +1,4 @@
-// Samples of native operators without packed parameters, and of data movement.
+// Samples of native operators, direct and packed, and of data movement.
 
 #include <algorithm>
 #include <array>

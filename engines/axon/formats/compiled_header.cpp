@@ -18,7 +18,7 @@ constexpr std::string_view kInterlayerName = "nrf_axon_interlayer_buffer";
 constexpr std::string_view kPartialSumsName = "nrf_axon_psum_buffer";
 /// An array has at most this number of elements and kElementsPerToken for each token of the text.
 /// Values may be omitted at the end of an array; the limit bounds the memory for a short text.
-constexpr size_t kElementsMax = 4096, kElementsPerToken = 8;
+constexpr size_t kElementsBase = 4096, kElementsPerToken = 8;
 
 std::optional<uint32_t> size_of(std::string_view type) {
   if (type == "int8_t" || type == "uint8_t" || type == "char") return 1;
@@ -133,12 +133,11 @@ class HeaderReader {
     if (values == nullptr || values->items.size() > static_cast<size_t>(count)) {
       return bad_input("line {}: {}: {} values expected", name.line, name.text, count);
     }
-    const size_t most = kElementsMax + kElementsPerToken * text_.tokens.size();
+    const size_t most = kElementsBase + kElementsPerToken * text_.tokens.size();
     if (static_cast<size_t>(count) > most) {
       return bad_input(
           "line {}: {}: an array of {} elements with {} values, at most {} elements are expected "
-          "in a "
-          "text of this length",
+          "in a text of this length",
           name.line, name.text, count, values->items.size(), most);
     }
     align_size(header_.constants, element);

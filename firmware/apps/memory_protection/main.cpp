@@ -15,10 +15,10 @@
 #include <cstring>
 
 #include "firmware/apps/memory_protection/mpu.h"
-#include "firmware/apps/memory_protection/mutate_word.h"
 #include "firmware/apps/memory_protection/stage.h"
 #include "firmware/common/command_line.h"
 #include "firmware/common/exit_codes.h"
+#include "firmware/common/mutate_word.h"
 #include "firmware/common/random.h"
 #include "firmware/common/rounding.h"
 #include "firmware/common/semihosting.h"
