@@ -104,7 +104,7 @@ class Row:
                 continue
             entries = [self.ours[seed].get(f"float as {peer}") for seed in self.seeds]
             mark = " *a*" if any(entry and entry.get("all_of_kind") for entry in entries) else ""
-            yield peer, mean_outputs(self.of(peer)), cell(mean_outputs(entries), mark), listed(self.float_ops(peer))
+            yield peer, mean_outputs(self.of(peer)), mean_outputs(entries), mark, listed(self.float_ops(peer))
 
 
 def readme(ours, peers):
@@ -123,9 +123,14 @@ def readme(ours, peers):
 | network | tool | SQNR | Thimble, int8 | Thimble, the same in float | in float |
 |---|---|--:|--:|--:|---|
 """
+    least = []
     for row in rows:
-        for peer, theirs, same, names in row.float_gains():
-            text += f"| {row.name} | {PEERS[peer]} | {cell(theirs)} | {cell(row.int8)} | {same} | {names} |\n"
+        for peer, theirs, same, mark, names in row.float_gains():
+            text += f"| {row.name} | {PEERS[peer]} | {cell(theirs)} | {cell(row.int8)} | {cell(same, mark)} | {names} |\n"
+            difference = mean_db(same or row.int8) - mean_db(theirs)
+            if difference < -TOLERANCE:
+                least.append(f"{row.name}, {PEERS[peer]} ({difference:+.2f} dB)")
+    text += f"\nBelow the tool minus {TOLERANCE} dB with the same operators in float (or int8, if they cannot be): {'; '.join(least) or 'none'}.\n"
     text += """
 *a*: all operators of these kinds, because the tool exports the network again and names them otherwise. `-`: the operators are no nodes
 of the export, because the tool decomposes a recurrent layer or converts the network.

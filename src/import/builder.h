@@ -14,11 +14,15 @@ namespace thimble::import_pt2 {
 class Builder {
  public:
   ir::Graph graph;
-  int64_t created_bytes = 0;  // of constants that nodes create, such as full()
+  int64_t constant_bytes = 0;
+  int64_t constant_bytes_max = 0;
 
   Result<ir::ValueId> add(ir::OpKind kind, std::vector<ir::ValueId> inputs, ir::Attrs attrs,
                           const ir::Source& source, const std::string& name);
   ir::ValueId constant(const std::string& name, ir::Tensor tensor);
+
+  /// The reason of a refusal.
+  [[nodiscard]] std::string limit_of_constants() const;
 
   /// Returns null if the value is not a constant.
   [[nodiscard]] const ir::Tensor* constant_of(ir::ValueId id) const;

@@ -159,16 +159,11 @@ ValueId Call::constant_value(std::string_view role, ir::Tensor tensor) {
 
 Result<ir::Tensor> Call::new_constant(ir::DType dtype, const ir::Shape& shape) {
   const auto count = shape.empty() ? 1 : ir::checked_element_count(shape);
-  int64_t& used = builder().created_bytes;
-  if (count && *count <= kCreatedBytesMax) {
-    const int64_t bytes = *count * static_cast<int64_t>(ir::dtype_bytes(dtype));
-    if (bytes <= kCreatedBytesMax - used) {
-      used += bytes;
-      return ir::zeros(dtype, shape);
-    }
-  }
-  return unsupported("a constant of shape {}: the created constants of a model have at most {} B",
-                     ir::list_text(shape), kCreatedBytesMax);
+  const auto element = static_cast<int64_t>(ir::dtype_bytes(dtype));
+  const int64_t left = builder().constant_bytes_max - builder().constant_bytes;
+  if (count && *count <= left / element) return ir::zeros(dtype, shape);
+  return unsupported("a constant of shape {}: {}", ir::list_text(shape),
+                     builder().limit_of_constants());
 }
 
 bool is_in_place(std::string_view target) {

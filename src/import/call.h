@@ -40,7 +40,9 @@ struct Context {
       : program(exported),
         symbols(std::move(fixed)),
         tensors(builder, exported.weights),
-        counts(std::move(known)) {}
+        counts(std::move(known)) {
+    builder.constant_bytes_max = (int64_t{8} << 20) + 32 * exported.archive_bytes;
+  }
   /// Returns the archive's metadata of a tensor; null if there is none.
   [[nodiscard]] const formats::pt2::TensorMeta* meta(std::string_view name) const {
     const formats::pt2::TensorMeta* own = program.graph.tensor(name);
@@ -129,9 +131,8 @@ class Call {
   ir::ValueId scalar(double value);
   ir::ValueId constant_value(std::string_view role, ir::Tensor tensor);
   /// Returns a tensor of zeros for a constant whose size the node states and the archive does not
-  /// have. Not supported if all of a model together have more than kCreatedBytesMax.
+  /// have. Not supported if the limit of all constants does not permit it.
   Result<ir::Tensor> new_constant(ir::DType dtype, const ir::Shape& shape);
-  static constexpr int64_t kCreatedBytesMax = int64_t{8} << 20;
   [[nodiscard]] Builder& builder() { return context_.builder; }
   [[nodiscard]] const ir::Shape& shape(ir::ValueId id) const { return context_.builder.shape(id); }
 

@@ -16,7 +16,7 @@ using ir::DType;
 using ir::Shape;
 
 // Limit of the elements of an operand or result: the memory of a small file stays bounded.
-inline constexpr int64_t kElementsMax = int64_t{1} << 22;
+inline constexpr int64_t kElementsMax = int64_t{1} << 20;
 
 struct Array {
   Shape shape;

@@ -158,6 +158,10 @@ Result<ExportedProgram> read_archive(zip::Archive opened) {
   Weights weights(package.archive, package.top_folder, std::move(payloads));
   THIMBLE_CHECK(check_agreement(package, model, weights));
 
+  int64_t archive_bytes = 0;
+  for (const zip::Member& member : package.archive->members()) {
+    archive_bytes += static_cast<int64_t>(member.size_bytes);
+  }
   return ExportedProgram{package.archive->name(),
                          std::move(model.torch_version),
                          model.schema_minor,
@@ -165,7 +169,8 @@ Result<ExportedProgram> read_archive(zip::Archive opened) {
                          std::move(model.input_specs),
                          std::move(model.output_specs),
                          std::move(model.range_constraints),
-                         std::move(weights)};
+                         std::move(weights),
+                         archive_bytes};
 }
 
 }  // namespace

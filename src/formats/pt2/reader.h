@@ -26,6 +26,7 @@ struct ExportedProgram {
   std::vector<OutputSpec> output_specs;
   NameMap<RangeConstraint> range_constraints;  // key: symbol
   Weights weights;
+  int64_t archive_bytes = 0;  // sum of the members, uncompressed
 };
 
 [[nodiscard]] Result<ExportedProgram> read(const std::filesystem::path& path);
