@@ -146,14 +146,14 @@ Result<ir::ValueId> Builder::add(ir::OpKind kind, std::vector<ir::ValueId> input
 }
 
 ir::ValueId Builder::constant(const std::string& name, ir::Tensor tensor) {
-  constant_bytes += static_cast<int64_t>(tensor.bytes.size());
+  constant_bytes_ += static_cast<int64_t>(tensor.bytes.size());
   return graph.add_constant(name, std::make_shared<const ir::Tensor>(std::move(tensor)));
 }
 
 std::string Builder::limit_of_constants() const {
   return fmt::format(
-      "the constants of this model have at most {} B: 8 MiB and 32 times the archive",
-      constant_bytes_max);
+      "the constants of this model have at most {} B: {} MiB and {} times the archive",
+      constant_bytes_max_, kConstantBytesBase >> 20, kConstantBytesPerByte);
 }
 
 const ir::Tensor* Builder::constant_of(ir::ValueId id) const {

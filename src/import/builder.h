@@ -13,15 +13,25 @@ namespace thimble::import_pt2 {
 
 class Builder {
  public:
+  // The constants of a model have at most kConstantBytesBase and kConstantBytesPerByte for each
+  // byte of the archive: this bounds the memory that a small archive can need.
+  static constexpr int64_t kConstantBytesBase = int64_t{8} << 20;
+  static constexpr int64_t kConstantBytesPerByte = 32;
+
+  explicit Builder(int64_t archive_bytes)
+      : constant_bytes_max_(kConstantBytesBase + kConstantBytesPerByte * archive_bytes) {}
+
   ir::Graph graph;
-  int64_t constant_bytes = 0;
-  int64_t constant_bytes_max = 0;
 
   Result<ir::ValueId> add(ir::OpKind kind, std::vector<ir::ValueId> inputs, ir::Attrs attrs,
                           const ir::Source& source, const std::string& name);
   ir::ValueId constant(const std::string& name, ir::Tensor tensor);
 
-  /// The reason of a refusal.
+  /// Negative if the constants have more than their limit.
+  [[nodiscard]] int64_t constant_bytes_left() const {
+    return constant_bytes_max_ - constant_bytes_;
+  }
+  /// The limit as the reason of a refusal.
   [[nodiscard]] std::string limit_of_constants() const;
 
   /// Returns null if the value is not a constant.
@@ -42,6 +52,8 @@ class Builder {
                                  const std::string& name);
   bool moves_nothing(ir::OpKind kind, ir::ValueId input, const ir::Attrs& attrs) const;
 
+  int64_t constant_bytes_ = 0;
+  int64_t constant_bytes_max_;
   std::map<ir::ValueId, ir::TensorPtr> known_;  // real numbers of quantized constants
 };
 

@@ -157,11 +157,12 @@ ValueId Call::constant_value(std::string_view role, ir::Tensor tensor) {
   return context_.builder.constant(name, std::move(tensor));
 }
 
-Result<ir::Tensor> Call::new_constant(ir::DType dtype, const ir::Shape& shape) {
+Result<ir::Tensor> Call::new_constant(ir::DType dtype, const ir::Shape& shape, double value) {
   const auto count = shape.empty() ? 1 : ir::checked_element_count(shape);
   const auto element = static_cast<int64_t>(ir::dtype_bytes(dtype));
-  const int64_t left = builder().constant_bytes_max - builder().constant_bytes;
-  if (count && *count <= left / element) return ir::zeros(dtype, shape);
+  if (count && *count <= builder().constant_bytes_left() / element) {
+    return filled(dtype, shape, value);
+  }
   return unsupported("a constant of shape {}: {}", ir::list_text(shape),
                      builder().limit_of_constants());
 }

@@ -39,10 +39,9 @@ struct Context {
   Context(const formats::pt2::ExportedProgram& exported, Symbols fixed, PositionCounts known)
       : program(exported),
         symbols(std::move(fixed)),
+        builder(exported.archive_bytes),
         tensors(builder, exported.weights),
-        counts(std::move(known)) {
-    builder.constant_bytes_max = (int64_t{8} << 20) + 32 * exported.archive_bytes;
-  }
+        counts(std::move(known)) {}
   /// Returns the archive's metadata of a tensor; null if there is none.
   [[nodiscard]] const formats::pt2::TensorMeta* meta(std::string_view name) const {
     const formats::pt2::TensorMeta* own = program.graph.tensor(name);
@@ -130,9 +129,9 @@ class Call {
   void note_grouped_weights() { ++context_.grouped_weights; }
   ir::ValueId scalar(double value);
   ir::ValueId constant_value(std::string_view role, ir::Tensor tensor);
-  /// Returns a tensor of zeros for a constant whose size the node states and the archive does not
-  /// have. Not supported if the limit of all constants does not permit it.
-  Result<ir::Tensor> new_constant(ir::DType dtype, const ir::Shape& shape);
+  /// Returns the tensor of a constant whose size the node states and the archive does not have. Not
+  /// supported if the limit of all constants does not permit it.
+  Result<ir::Tensor> new_constant(ir::DType dtype, const ir::Shape& shape, double value = 0);
   [[nodiscard]] Builder& builder() { return context_.builder; }
   [[nodiscard]] const ir::Shape& shape(ir::ValueId id) const { return context_.builder.shape(id); }
 

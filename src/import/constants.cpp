@@ -307,14 +307,10 @@ Tensor converted(const Tensor& tensor, DType dtype) {
   return result;
 }
 
-void fill(Tensor& tensor, double value) {
-  const auto count = static_cast<size_t>(ir::element_count(tensor.shape));
-  for (size_t i = 0; i < count; ++i) set_element(tensor, i, value);
-}
-
 Tensor filled(DType dtype, const ir::Shape& shape, double value) {
   Tensor result = ir::zeros(dtype, shape);
-  fill(result, value);
+  const auto count = static_cast<size_t>(ir::element_count(shape));
+  for (size_t i = 0; i < count; ++i) set_element(result, i, value);
   return result;
 }
 

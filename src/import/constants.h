@@ -22,9 +22,6 @@ namespace thimble::import_pt2 {
 /// Converts elements as PyTorch does, between integers, booleans and float.
 [[nodiscard]] ir::Tensor converted(const ir::Tensor& tensor, ir::DType dtype);
 
-/// Sets every element to `value`.
-void fill(ir::Tensor& tensor, double value);
-
 /// Returns a tensor in which every element is `value`.
 [[nodiscard]] ir::Tensor filled(ir::DType dtype, const ir::Shape& shape, double value);
 

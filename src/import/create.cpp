@@ -32,8 +32,7 @@ Result<ir::Shape> result_shape(Call& call) {
 Status filled_result(Call& call, double value) {
   THIMBLE_TRY(const ir::DType dtype, result_dtype(call));
   THIMBLE_TRY(const ir::Shape shape, result_shape(call));
-  THIMBLE_TRY(Tensor result, call.new_constant(dtype, shape));
-  fill(result, value);
+  THIMBLE_TRY(Tensor result, call.new_constant(dtype, shape, value));
   return call.result(call.constant_value("", std::move(result)));
 }
 

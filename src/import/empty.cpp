@@ -56,8 +56,7 @@ Result<bool> bind_result_of_empty(Context& context, const formats::pt2::Node& no
   THIMBLE_TRY(const std::optional<double> number, result_of_empty(call, source.target));
   if (!number) return false;
   THIMBLE_TRY(const ir::Shape shape, context.symbols.values(meta->sizes));
-  THIMBLE_TRY(ir::Tensor tensor, call.new_constant(*dtype, shape));
-  fill(tensor, *number);
+  THIMBLE_TRY(ir::Tensor tensor, call.new_constant(*dtype, shape, *number));
   THIMBLE_CHECK(call.result(call.constant_value("", std::move(tensor))));
   return true;
 }

@@ -210,6 +210,9 @@ class Importer {
       order_.push_back(&node);
       auto status = import_node(node);
       if (!status.ok()) return located(node, status.error());
+      if (context_.builder.constant_bytes_left() < 0) {
+        return located(node, unsupported("{}", context_.builder.limit_of_constants()));
+      }
     }
     return ok();
   }
@@ -234,7 +237,7 @@ class Importer {
     }
     if (refused.empty()) {
       THIMBLE_TRY(const bool folded, import_known(node, source));
-      if (folded) return check_constants(node);
+      if (folded) return ok();
     } else if (reads_only_empty(context_, node)) {
       THIMBLE_TRY(const bool is_bound, bind_result_of_empty(context_, node, source));
       if (is_bound) {
@@ -248,7 +251,7 @@ class Importer {
       if (status.ok()) {
         model_.nodes.push_back({source, result_of(node, ops_before)});
         bind_rest(node, source);
-        return check_constants(node);
+        return ok();
       }
       if (status.error().kind != ErrorKind::kUnsupported) return status;
       refused.insert(add_refusal(node, source, status.error().message));
@@ -257,14 +260,6 @@ class Importer {
     }
     propagate_refusals(node, source, refused);
     return ok();
-  }
-
-  /// Ends the import if the constants have more than the limit, which bounds the memory that a
-  /// small archive can need.
-  Status check_constants(const pt2::Node& node) const {
-    const Builder& builder = context_.builder;
-    if (builder.constant_bytes <= builder.constant_bytes_max) return ok();
-    return located(node, {ErrorKind::kUnsupported, builder.limit_of_constants()});
   }
 
   /// Returns the refusals of the operands.

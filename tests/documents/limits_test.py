@@ -55,7 +55,7 @@ ROWS = (
     ("docs/faults.md", "more than # MiB plus # times the file",
      (("tests/fuzz/replay.cpp", "kBytesMax = size_t{#", 1), ("tests/fuzz/replay.cpp", "kBytesMaxPerByte = #", 1))),
     ("docs/faults.md", "model have at most # MiB and # times the archive",
-     (("src/import/call.h", "constant_bytes_max = (int64_t{#} << 20)", 1), ("src/import/call.h", "<< 20) + # * exported.archive_bytes", 1))),
+     (("src/import/builder.h", "kConstantBytesBase = int64_t{#} << 20", 1), ("src/import/builder.h", "kConstantBytesPerByte = #", 1))),
     ("tests/fuzz/README.md", "if less than # % of the mutations pass", (("tests/fuzz/targets.h", "kPassingPercentMin = #", 1),)),
     ("tests/fuzz/README.md", "limits each allocation to # MiB; to # MiB for targets",
      (("tests/fuzz/fuzz.py", "ALLOCATION_MIB, LARGER_MIB, LARGER = #,", 1),

@@ -314,9 +314,10 @@ def main():
         folder, source = words[0], words[1] if len(words) > 1 else None
         if not read_log(folder):
             sys.exit(f"{folder}/log.csv has no runs: make fuzz writes them")
-        print(table_of(folder))
+        text = table_of(folder)
+        print(text)
         if source:
-            write_block(source, "runs", table_of(folder))
+            write_block(source, "runs", text)
         return 0
     program, folder, source = (word.resolve() for word in words)
     targets = arguments.words[3:]
@@ -340,9 +341,10 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             results = list(pool.map(lambda target: run_mutations(program, folder, source, target, arguments.count,
                                                                  arguments.slice or 20_000, lock), targets))
-        print(mutations_text(folder))
+        text = mutations_text(folder)
+        print(text)
         if arguments.write:
-            write_block(source, "mutations", mutations_text(folder))
+            write_block(source, "mutations", text)
         return 0 if all(results) else 1
     targets = targets or targets_of(program)
     if arguments.verb == "minimize":
