@@ -55,7 +55,9 @@ if(THIMBLE_SANITIZE)
 endif()
 
 if(THIMBLE_FUZZERS)
-  add_compile_options(-fsanitize=fuzzer-no-link)
+  # All files have counters of their lines for `make fuzz-coverage`: an inline function is linked from any of them.
+  add_compile_options(-fsanitize=fuzzer-no-link -fprofile-instr-generate -fcoverage-mapping)
+  add_link_options(-fprofile-instr-generate)
   # Fuzzers are built with any version of clang. A warning that only one version has must not stop the build.
   target_compile_options(thimble_options INTERFACE -Wno-error)
 endif()

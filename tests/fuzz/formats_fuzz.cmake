@@ -54,20 +54,6 @@ if(THIMBLE_TESTS AND NOT WIN32)
                                          ${CMAKE_CURRENT_LIST_DIR}/fuzz.py)
   set_tests_properties(fuzz_replay_test PROPERTIES LABELS "fuzz;fast" TIMEOUT 60)
   if(THIMBLE_FUZZERS)
-    # `make fuzz-coverage` reports the lines of parsers, verifiers, simulators and models.
-    set(covered -fprofile-instr-generate -fcoverage-mapping)
-    foreach(library formats ir runtime hostrun axon_container axon_text axon_model axon_formats axon_delegate
-            ethos_u_model ethos_u_text ethos_u_formats ethos_u_delegate neutron_container neutron_model neutron_text
-            neutron_formats neutron_delegate)
-      target_compile_options(thimble_${library} PRIVATE ${covered})
-    endforeach()
-    # The parser of parts, without the compilers in the same library. It replaces the options of src/engine/CMakeLists.txt, so it
-    # repeats -fexceptions.
-    foreach(source part part_table settings toml_value)
-      set_source_files_properties(${CMAKE_SOURCE_DIR}/src/engine/${source}.cpp TARGET_DIRECTORY thimble_engines PROPERTIES
-                                  SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "${covered};-fexceptions")
-    endforeach()
-    target_link_options(fuzz_targets PUBLIC -fprofile-instr-generate)
     add_executable(thimble_fuzz ${CMAKE_CURRENT_LIST_DIR}/libfuzzer_main.cpp)
     target_link_libraries(thimble_fuzz PRIVATE fuzz_targets)
     target_link_options(thimble_fuzz PRIVATE -fsanitize=fuzzer)

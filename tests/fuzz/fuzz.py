@@ -236,7 +236,7 @@ def coverage(program, folder, source):
     rows, name = {}, None
     for line in lcov.splitlines():
         if line.startswith("SF:"):
-            path = line[3:].removeprefix("./").removeprefix(f"{source}/")
+            path = line[3:].removeprefix("build/")  # sources are relative to the build folder (cmake/settings.cmake)
             name = path if COVERED.fullmatch(path) and not NOT_COVERED.fullmatch(path) else None
         elif line.startswith("DA:") and name is not None:
             number, count = line[3:].split(",")[:2]

@@ -18,8 +18,8 @@ import zlib
 THIMBLE, SOURCE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 CORPUS = SOURCE / "tests/fuzz/corpus"
 BYTES_MAX = 32 << 10  # as in replay.cpp
-SIN = SOURCE / "models/hello_sin"
-DIGITS = SOURCE / "models/digits_cnn"
+MODELS = SOURCE / "models"
+SIN, DIGITS = MODELS / "hello_sin", MODELS / "digits_cnn"
 TARGETS = ("cortex-m0plus", "cortex-m4", "cortex-m55", "corstone-300", "corstone-320", "nrf54lm20b", "imxrt700cm")
 
 
@@ -125,6 +125,17 @@ def add_types(work):
             add("pte", pte.name, pte)
 
 
+def add_methods(work):
+    """Files with two methods and with names of inputs and outputs; both have states."""
+    model = MODELS / "streaming_conv_buffer"
+    file, samples = model / f"{model.name}.pt2", model / "calibrate.npz"
+    both = [word for name in ("forward", "second") for word in ("--method", f"{name}={file}", "--calibrate", f"{name}={samples}")]
+    for name, words in (("methods", both), ("names", [file, "--calibrate", samples, "--names"])):
+        pte = work / f"{name}.pte"
+        subprocess.run([THIMBLE, "compile", *words, "--target", "cortex-m4", "-o", pte], check=True, stdout=subprocess.DEVNULL)
+        add("pte", pte.name, pte)
+
+
 def main():
     for old in CORPUS.glob("*/*"):
         if not old.name.startswith(("found_", "written_")):
@@ -135,6 +146,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)
         add_types(work)
+        add_methods(work)
         for model, folder in (("hello_sin", SIN), ("digits_cnn", DIGITS)):
             for target in TARGETS:
                 stages = work / f"{model}_{target}"

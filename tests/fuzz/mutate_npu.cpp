@@ -6,6 +6,7 @@
 
 #include "base/aligned_bytes.h"
 #include "engines/axon/container/layers.h"
+#include "engines/axon/container/program.h"
 #include "engines/ethos_u/container/payload.h"
 #include "engines/ethos_u/formats/payload.h"
 #include "engines/ethos_u/isa/driver_payload.h"
@@ -231,6 +232,21 @@ Bytes mutate_axon_list(Bytes bytes, const Bytes& other, Random& random) {
   const uint64_t hash = axon::content_hash(list.data(), static_cast<uint32_t>(list.size()));
   std::memcpy(list.data() + offsetof(axon::Header, content_hash), &hash, sizeof hash);
   return to_bytes(list);
+}
+
+Bytes mutate_axon_program(Bytes bytes, const Bytes& other, Random& random) {
+  using abi::axon::ProgramHeader;
+  if (bytes.size() < sizeof(ProgramHeader)) return mutate(std::move(bytes), other, random);
+  AlignedBytes program{ByteView(bytes)};
+  for (size_t left = 1 + below(random, 4); left > 0; --left) {
+    const bool in_header = random() % 2 == 0;
+    change_number(program.data(), in_header ? 0 : sizeof(ProgramHeader),
+                  in_header ? sizeof(ProgramHeader) : program.size(), random);
+  }
+  const uint64_t hash =
+      abi::axon::program_hash(program.data(), static_cast<uint32_t>(program.size()));
+  std::memcpy(program.data() + offsetof(ProgramHeader, content_hash), &hash, sizeof hash);
+  return to_bytes(program);
 }
 
 bool mutate_kernel_list(std::span<std::byte> bytes, Random& random) {

@@ -17,6 +17,8 @@ namespace thimble::fuzz {
 [[nodiscard]] Bytes mutate_ethos_u_payload(Bytes bytes, const Bytes& other, Random& random);
 /// A layer list of the AXON.
 [[nodiscard]] Bytes mutate_axon_list(Bytes bytes, const Bytes& other, Random& random);
+/// A network that AXON's vendor compiled, as a delegate payload.
+[[nodiscard]] Bytes mutate_axon_program(Bytes bytes, const Bytes& other, Random& random);
 /// A delegate payload with a kernel list of the Neutron.
 [[nodiscard]] Bytes mutate_neutron_payload(Bytes bytes, const Bytes& other, Random& random);
 

@@ -1,6 +1,8 @@
 #include "tests/fuzz/mutate_text.h"
 
+#include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <string>
 
 namespace thimble::fuzz {
@@ -78,6 +80,19 @@ void change_word(std::string& text, std::string_view other, Random& random) {
   text.replace(word.begin, old.size(), replacement);
 }
 
+/// Replaces what is behind a '=' by a value that may be of another kind.
+void change_value(std::string& text, Random& random) {
+  constexpr std::string_view kValues[] = {"1",    "2",     "-0.5",  "nan", "inf",   "[]", "[1,2]",
+                                          "true", "\"w\"", "[0.5]", "_",   "[[1]]", "{}", "0x00"};
+  const size_t equals = text.find('=', below(random, text.size()));
+  if (equals == std::string::npos) return;
+  const size_t begin = text.find_first_not_of(' ', equals + 1);
+  if (begin == std::string::npos) return;
+  const size_t list_end = text[begin] == '[' ? text.find(']', begin) : begin;
+  const size_t end = std::min(text.find_first_of(",}\n", list_end), text.size());
+  text.replace(begin, end - begin, kValues[below(random, std::size(kValues))]);
+}
+
 void change_line(std::string& text, std::string_view other, Random& random) {
   const Range line = random_line(text, random);
   switch (random() % 3) {
@@ -99,6 +114,8 @@ Bytes mutate_text(Bytes bytes, const Bytes& other, Random& random) {
   for (size_t left = 1 + below(random, 3); left > 0 && !text.empty(); --left) {
     if (random() % 5 == 0) {
       change_line(text, as_text(other), random);
+    } else if (random() % 8 == 0) {
+      change_value(text, random);
     } else if (random() % 24 == 0) {
       text[below(random, text.size())] = static_cast<char>(random());
     } else {

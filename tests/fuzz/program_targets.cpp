@@ -1,6 +1,7 @@
 // Model files: .pte through the host's reader and through the runtime, .ptd, bundled
 // programs, LiteRT models.
 
+#include <algorithm>
 #include <cstdlib>
 #include <deque>
 
@@ -8,6 +9,7 @@
 #include "formats/ptd/ptd.h"
 #include "formats/pte/print.h"
 #include "formats/pte/read.h"
+#include "formats/pte/select_method.h"
 #include "formats/tflite/read.h"
 #include "hostrun/host.h"
 #include "tests/fuzz/exact_memory.h"
@@ -23,9 +25,16 @@ namespace {
 constexpr size_t kArenaMax = size_t{256} << 10;
 
 Outcome read_pte(ByteView bytes) {
+  constexpr size_t kMethodsMax = 4;
   const auto program = formats::pte::read(bytes, "x.pte");
   if (!program) return Outcome::kRejected;
   (void)formats::pte::print(*program);
+  (void)formats::pte::print_json(*program, {true});
+  (void)hostrun::read_interface(*program, "x.pte");
+  for (size_t i = 0; i < std::min(program->plans.size(), kMethodsMax); ++i) {
+    formats::pte::Program method = *program;
+    (void)formats::pte::select_method(program->plans[i].name, "x.pte", &method);
+  }
   return Outcome::kAccepted;
 }
 
@@ -43,24 +52,14 @@ Outcome read_tflite(ByteView bytes) {
 
 volatile uint8_t output_sum = 0;  // volatile, so that the reads of outputs are not removed
 
-/// Loads the file in the runtime and runs it once with zeros.
-Outcome run_on_device(ByteView bytes) {
-  const ExactMemory file(bytes);
-  const thimble_kernels* const kernels = thimble_all_kernels();
-  thimble_needs needs = {};
-  if (thimble_size(file.data(), file.size(), kernels, &needs) != 0) return Outcome::kRejected;
-  if (needs.arena_bytes > kArenaMax || needs.state_bytes > kArenaMax) return Outcome::kAccepted;
-  const ExactMemory memory(needs.arena_bytes + needs.state_bytes, 0xA5);
-  thimble_model model;
-  if (thimble_init(&model, file.data(), file.size(), kernels, memory.data(), memory.size()) != 0) {
-    return Outcome::kRejected;
-  }
+/// Runs the model with zeros. Returns false if it cannot be run.
+bool run_once(thimble_model& model) {
   std::deque<ExactMemory> inputs;
   for (uint32_t i = 0; i < thimble_input_count(&model); ++i) {
     thimble_view view;
-    if (thimble_input(&model, i, &view) != 0 || view.bytes > kArenaMax) return Outcome::kAccepted;
+    if (thimble_input(&model, i, &view) != 0 || view.bytes > kArenaMax) return false;
     const ExactMemory& input = inputs.emplace_back(view.bytes);
-    if (thimble_set_input(&model, i, input.data(), view.bytes) != 0) return Outcome::kAccepted;
+    if (thimble_set_input(&model, i, input.data(), view.bytes) != 0) return false;
   }
   const bool ran = thimble_run(&model) == 0;
   for (uint32_t i = 0; ran && i < thimble_output_count(&model); ++i) {
@@ -70,11 +69,62 @@ Outcome run_on_device(ByteView bytes) {
       output_sum = static_cast<uint8_t>(output_sum + static_cast<const uint8_t*>(view.data)[k]);
     }
   }
-  if (!file.equals(bytes)) std::abort();
   for (const ExactMemory& input : inputs) {
     if (!input.equals(Bytes(input.size()))) std::abort();
   }
-  return ran ? Outcome::kExecuted : Outcome::kAccepted;
+  return ran;
+}
+
+/// Runs the model, and a second time with the states of before.
+Outcome run_twice(thimble_model& model, const thimble_needs& needs) {
+  const ExactMemory saved(needs.saved_bytes);
+  if (thimble_save(&model, saved.data(), saved.size()) != 0) std::abort();
+  if (!run_once(model)) return Outcome::kAccepted;
+  if (thimble_restore(&model, saved.data(), saved.size()) != 0) std::abort();
+  run_once(model);
+  return Outcome::kExecuted;
+}
+
+bool is_too_large(const thimble_needs& needs) {
+  return std::max({needs.arena_bytes, needs.state_bytes, needs.saved_bytes}) > kArenaMax;
+}
+
+Outcome run_single(const ExactMemory& file) {
+  const thimble_kernels* const kernels = thimble_all_kernels();
+  thimble_needs needs = {};
+  if (thimble_size(file.data(), file.size(), kernels, &needs) != 0) return Outcome::kRejected;
+  if (is_too_large(needs)) return Outcome::kAccepted;
+  const ExactMemory memory(needs.arena_bytes + needs.state_bytes, 0xA5);
+  thimble_model model;
+  if (thimble_init(&model, file.data(), file.size(), kernels, memory.data(), memory.size()) != 0) {
+    return Outcome::kRejected;
+  }
+  return run_twice(model, needs);
+}
+
+Outcome run_method(const ExactMemory& file, const char* method) {
+  const thimble_kernels* const kernels = thimble_all_kernels();
+  thimble_needs needs = {};
+  if (thimble_size_method(file.data(), file.size(), kernels, method, &needs) != 0) {
+    return Outcome::kRejected;
+  }
+  if (is_too_large(needs)) return Outcome::kAccepted;
+  const ExactMemory arena(needs.arena_bytes, 0xA5), state(needs.state_bytes, 0xA5);
+  thimble_model model;
+  if (thimble_init_method(&model, file.data(), file.size(), kernels, method, arena.data(),
+                          arena.size(), state.data(), state.size()) != 0) {
+    return Outcome::kRejected;
+  }
+  return run_twice(model, needs);
+}
+
+/// Loads the file in the runtime and runs it, as a file of one method and as one of two.
+Outcome run_on_device(ByteView bytes) {
+  const ExactMemory file(bytes);
+  const Outcome outcome =
+      std::max({run_single(file), run_method(file, "forward"), run_method(file, "second")});
+  if (!file.equals(bytes)) std::abort();
+  return outcome;
 }
 
 /// Loads the file as `thimble run` does, with the simulated NPUs, and runs it once with zeros.
@@ -92,6 +142,8 @@ Outcome run_on_host(ByteView bytes) {
     if (ir::element_count(input.shape) > kMax) return Outcome::kAccepted;
     inputs.push_back(ir::zeros(input.dtype, input.shape));
   }
+  hostrun::CallTrace trace;
+  if (!model->trace(&trace, true)) return Outcome::kRejected;
   return model->run(inputs) ? Outcome::kExecuted : Outcome::kAccepted;
 }
 
