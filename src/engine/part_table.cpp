@@ -12,7 +12,8 @@ namespace {
 /// Lists whose tables are matched by their `name` entry.
 constexpr std::string_view kNamedLists[] = {"engine", "memory"};
 
-/// Overwrites entries of `base` with those of `own`; nested tables are merged recursively.
+/// Overwrites entries of `base` with those of `own`; nested tables are merged recursively. A merged
+/// table has the location of the user's own.
 void merge_into(TomlValue::Table* base, const TomlValue::Table& own) {
   for (const auto& [key, value] : own) {
     const auto found = base->find(key);
@@ -20,6 +21,7 @@ void merge_into(TomlValue::Table* base, const TomlValue::Table& own) {
     const auto* const above = value.as<TomlValue::Table>();
     if (below != nullptr && above != nullptr) {
       merge_into(below, *above);
+      found->second.location = value.location;
     } else {
       (*base)[key] = value;
     }
@@ -48,6 +50,7 @@ Status merge_list_into(TomlValue* base, const TomlValue& own) {
       list->push_back(table);
     } else {
       merge_into(same->as<TomlValue::Table>(), *table.as<TomlValue::Table>());
+      same->location = table.location;
     }
   }
   return ok();

@@ -1,24 +1,9 @@
 #include "hostrun/call_trace.h"
 
-#include "abi/limits.h"
-
 namespace thimble::hostrun {
 namespace {
 
 namespace pte = formats::pte;
-
-/// Returns the offset of each memory in the arena: the runtime places them one after another.
-std::vector<size_t> memory_offsets(const pte::ExecutionPlan& plan) {
-  std::vector<size_t> offsets;
-  size_t end = 0;
-  for (const int64_t bytes : plan.memory_sizes) {
-    constexpr size_t kAlignment = abi::kArenaAlignment;
-    const size_t start = (end + kAlignment - 1) / kAlignment * kAlignment;
-    offsets.push_back(start);
-    if (bytes != 0) end = start + static_cast<size_t>(bytes);
-  }
-  return offsets;
-}
 
 /// Values of an instruction whose tensors are traced.
 std::vector<int32_t> values_of(const pte::Instruction& instruction) {
@@ -33,7 +18,7 @@ std::vector<int32_t> values_of(const pte::Instruction& instruction) {
 Result<std::vector<std::vector<ArenaTensor>>> traced_tensors(const pte::Program& program,
                                                              std::string_view label) {
   const pte::ExecutionPlan& plan = executed_plan(program);
-  const std::vector<size_t> offsets = memory_offsets(plan);
+  const std::vector<int64_t> starts = memory_starts(plan);
   std::vector<std::vector<ArenaTensor>> all;
   if (plan.chains.empty()) return all;
   for (const pte::Instruction& instruction : plan.chains[0].instructions) {
@@ -42,8 +27,8 @@ Result<std::vector<std::vector<ArenaTensor>>> traced_tensors(const pte::Program&
       const auto* tensor = std::get_if<pte::Tensor>(&plan.values[static_cast<size_t>(value)]);
       if (tensor == nullptr || !tensor->allocation) return ok();
       THIMBLE_TRY(Port port, read_port(plan, value, fmt::format("value {}", value), label));
-      const size_t memory = offsets[tensor->allocation->memory_id];
-      tensors.push_back({std::move(port), memory + tensor->allocation->offset});
+      const auto start = static_cast<size_t>(starts[tensor->allocation->memory_id]);
+      tensors.push_back({std::move(port), start + tensor->allocation->offset});
       return ok();
     };
     for (const int32_t value : values_of(instruction)) {

@@ -179,20 +179,29 @@ Result<Interface> read_interface(const pte::Program& program, std::string_view l
     }
   }
   interface.overlaps = pte::delegate_overlaps(program, plan);
-  // The runtime places several memories one after another.
   for (const int64_t bytes : plan.memory_sizes) {
-    constexpr int64_t kAlignment = abi::kArenaAlignment;
     constexpr int64_t kBytesMax = std::numeric_limits<uint32_t>::max();
     if (bytes > kBytesMax) {
       return bad_input("{}: the plan has a memory of {} bytes, expected at most {}", label, bytes,
                        kBytesMax);
     }
-    const int64_t start = (interface.arena_bytes + kAlignment - 1) / kAlignment * kAlignment;
-    if (bytes != 0) interface.arena_bytes = start + bytes;
   }
+  interface.arena_bytes = memory_starts(plan).back();
   THIMBLE_CHECK(read_entry(program, label, &interface));
   THIMBLE_CHECK(read_io_quant(program, label, &interface));
   return interface;
+}
+
+std::vector<int64_t> memory_starts(const pte::ExecutionPlan& plan) {
+  constexpr int64_t kAlignment = abi::kArenaAlignment;
+  std::vector<int64_t> starts = {0};  // memory 0 is reserved, and not in the arena
+  int64_t end = 0;
+  for (size_t i = 1; i < plan.memory_sizes.size(); ++i) {
+    starts.push_back((end + kAlignment - 1) / kAlignment * kAlignment);
+    if (plan.memory_sizes[i] != 0) end = starts.back() + plan.memory_sizes[i];
+  }
+  starts.push_back(end);
+  return starts;
 }
 
 std::vector<size_t> traced_order(const Interface& interface) {

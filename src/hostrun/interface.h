@@ -49,6 +49,11 @@ struct Interface {
 [[nodiscard]] const formats::pte::ExecutionPlan& executed_plan(
     const formats::pte::Program& program);
 
+/// Returns where each memory of a plan starts in the arena, in which they follow one another, and
+/// the end of the last one, in bytes. A program that formats::pte::read() returns has memory 0,
+/// which is reserved.
+[[nodiscard]] std::vector<int64_t> memory_starts(const formats::pte::ExecutionPlan& plan);
+
 /// Returns the instruction of each pair of calls of the trace hook in one run. A delegate that
 /// works in the background has two: its start and its wait.
 [[nodiscard]] std::vector<size_t> traced_order(const Interface& interface);

@@ -17,9 +17,9 @@ def main():
         words = line.split()
         if not line.startswith("#") and words[0] == target:
             files += (source / words[1]).glob(f"*{words[2]}")
-    for file in files:
+    for number, file in enumerate(files):  # files of two folders may have one name
         if file.stat().st_size <= BYTES_MAX:
-            shutil.copyfile(file, folder / file.name)
+            shutil.copyfile(file, folder / f"{number}_{file.name}")
 
 
 if __name__ == "__main__":

@@ -20,8 +20,13 @@ CORPUS = SOURCE / "tests/fuzz/corpus"
 BYTES_MAX = 32 << 10  # as in replay.cpp
 MODELS = SOURCE / "models"
 SIN, DIGITS = MODELS / "hello_sin", MODELS / "digits_cnn"
-TARGETS = ("cortex-m0plus", "cortex-m4", "cortex-m55", "corstone-300", "corstone-320", "nrf54lm20b", "imxrt700cm")
-
+NPUS = ("corstone-300", "corstone-320", "nrf54lm20b", "imxrt700cm")
+TARGETS = ("cortex-m0plus", "cortex-m4", "cortex-m55", *NPUS)
+# Networks of many operators, for the engines.
+OPERATORS = ("add_min_max", "conv_dilation2", "q_ethos_u_upscaled", "q_neutron_gated", "q_neutron_mixed", "q_tosa_int16_mixed", "softmax_last",
+             "state_conv1d")
+LITERT_OPERATORS = ("activations_more", "add_min_max", "arithmetic_more", "functions", "functions_of_two", "net_squeeze_excite", "q_neutron_mixed",
+                    "reduce_extremes", "slice_step2", "upsample_nearest")
 
 DRIVER_HEADER_BYTES = 32  # before the command stream
 # Targets that read the payload of an engine.
@@ -118,11 +123,13 @@ def add_types(work):
             if name == "float" and target == "cortex-m0plus":
                 continue  # no FPU
             model = SIN if name == "float" else DIGITS
-            pte = work / f"{model.name}_{name}_{target}.pte"
             calibrate = [] if name == "float" else ["--calibrate", model / "calibrate.npz"]
-            subprocess.run([THIMBLE, "compile", model / f"{model.name}.pt2", "--target", target, *calibrate, *options, "-o", pte],
-                           check=True, stdout=subprocess.DEVNULL)
-            add("pte", pte.name, pte)
+            add_pte("pte", work / f"{model.name}_{name}_{target}.pte", model / f"{model.name}.pt2", "--target", target, *calibrate, *options)
+
+
+def add_pte(target, pte, *words):
+    subprocess.run([THIMBLE, "compile", *words, "-o", pte], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    add(target, pte.name, pte)
 
 
 def add_methods(work):
@@ -130,10 +137,44 @@ def add_methods(work):
     model = MODELS / "streaming_conv_buffer"
     file, samples = model / f"{model.name}.pt2", model / "calibrate.npz"
     both = [word for name in ("forward", "second") for word in ("--method", f"{name}={file}", "--calibrate", f"{name}={samples}")]
-    for name, words in (("methods", both), ("names", [file, "--calibrate", samples, "--names"])):
-        pte = work / f"{name}.pte"
-        subprocess.run([THIMBLE, "compile", *words, "--target", "cortex-m4", "-o", pte], check=True, stdout=subprocess.DEVNULL)
+    add_pte("pte", work / "methods_cortex-m4.pte", *both, "--target", "cortex-m4")
+    add_pte("pte", work / "names_cortex-m4.pte", file, "--calibrate", samples, "--names", "--target", "cortex-m4")
+
+
+def add_delegates(work):
+    """Calls of the core beside the NPU, weights as named data, and fast memory of the NPU in the arena."""
+    overlap = SOURCE / "tests/data/overlap/two_inputs"
+    small = ("--npu-small", "--target")
+    add_pte("pte_run_npu", work / "overlap_corstone-300.pte", f"{overlap}.pt2", "--calibrate", f"{overlap}.npz", "--engine-off", "side",
+            "--engine-off", "mean", *small, "corstone-300")
+    add_pte("pte_run_npu", work / "named_corstone-300.pte", SIN / "hello_sin.pt2", "--calibrate", "random", "--npu-weights", "named", *small,
+            "corstone-300")
+    add_pte("pte_run_npu", work / "fast_corstone-310.pte", SOURCE / "tests/data/pt2/q_ethos_u_image.pt2", "--calibrate", "random", *small,
+            "corstone-310")
+
+
+def add_network(work, name, file, samples, target):
+    """The .pte, the payloads of its NPU and their texts; for hello_sin also the graphs."""
+    stages, pte = work / f"{name}_{target}", work / f"{name}_{target}.pte"
+    subprocess.run([THIMBLE, "compile", file, "--target", target, "--calibrate", samples, "-o", pte, "--save-stages", stages, "--npu-small",
+                    "--emit", "pte"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    payloads = sorted(stages.glob("*partition-*.bin"))
+    if payloads:
+        add("pte_run_npu", pte.name, pte)
+        add_texts(f"{name}_{target}.txt", pte)
+    elif file.parent == SIN:
         add("pte", pte.name, pte)
+        if target == "cortex-m4":
+            add_serial(pte)
+    for number, payload in enumerate(payloads):
+        one = f"{name}_{target}" + (f"_{number}" if number else "")
+        if "ethos" in payload.name:
+            add_stream(f"{one}.words", payload.read_bytes())
+        for kind in PAYLOADS[payload.stem.split("partition-")[1].split("-")[0]]:
+            add(kind, f"{one}.bin", payload)
+    if target == "cortex-m4":
+        for graph in sorted(stages.glob("*.ir")):
+            add("ir", f"{name}_{graph.name}", graph)
 
 
 def main():
@@ -147,34 +188,19 @@ def main():
         work = pathlib.Path(work)
         add_types(work)
         add_methods(work)
-        for model, folder in (("hello_sin", SIN), ("digits_cnn", DIGITS)):
-            for target in TARGETS:
-                stages = work / f"{model}_{target}"
-                pte = work / f"{model}_{target}.pte"
-                subprocess.run([THIMBLE, "compile", folder / f"{model}.pt2", "--target", target, "--calibrate",
-                                folder / "calibrate.npz", "-o", pte, "--save-stages", stages, "--npu-small", "--emit", "pte"],
-                               check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                payloads = list(stages.glob("*partition-*.bin"))
-                if payloads:
-                    add("pte_run_npu", pte.name, pte)
-                    add_texts(f"{model}_{target}.txt", pte)
-                elif model == "hello_sin":
-                    add("pte", pte.name, pte)
-                    if target == "cortex-m4":
-                        add_serial(pte)
-                for payload in payloads:
-                    if "ethos" in payload.name:
-                        add_stream(f"{model}_{target}.words", payload.read_bytes())
-                    for kind in PAYLOADS[payload.stem.split("partition-")[1].split("-")[0]]:
-                        add(kind, f"{model}_{target}.bin", payload)
-                if target == "cortex-m4":
-                    for file in sorted(stages.glob("*.ir")):
-                        add("ir", f"{model}_{file.name}", file)
-        stages = work / "x"
-        subprocess.run([THIMBLE, "compile", SIN / "hello_sin.pt2", "--target", "cortex-m4", "--calibrate",
-                        SIN / "calibrate.npz", "--emit", "tflite", "--out-dir", stages], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for file in stages.glob("*.tflite"):
+        add_delegates(work)
+        for target in TARGETS:
+            for folder in (SIN, DIGITS):
+                add_network(work, folder.name, folder / f"{folder.name}.pt2", folder / "calibrate.npz", target)
+        for target in NPUS:
+            for name in OPERATORS:
+                add_network(work, name, SOURCE / f"tests/data/pt2/{name}.pt2", "random", target)
+        networks = [(SIN / "hello_sin.pt2", SIN / "calibrate.npz")]
+        networks += [(SOURCE / f"tests/data/pt2/{name}.pt2", "random") for name in LITERT_OPERATORS]
+        for file, samples in networks:
+            subprocess.run([THIMBLE, "compile", file, "--target", "cortex-m4", "--calibrate", samples, "--emit", "tflite", "--out-dir", work],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for file in work.glob("*.tflite"):
             add("tflite", file.name, file)
 
 

@@ -550,6 +550,10 @@ bytes = 1000
                "board.toml:2: engines: axom is not an engine of this part; similar names: axon; "
                "its engines are axon");
   expect_error("base = \"nrf54lm20\"\n", "similar names: nrf54lm20b");
+  expect_error(
+      "base = \"corstone-300\"\n[[engine]]\nname = \"ethos-u55-128\"\n"
+      "settings = { clock_mhz = 0 }\n",
+      "board.toml:2: ethos-u55-128: setting clock_mhz is 0");
   // An error in a line of the base file names that file.
   const auto wrong = parse_part("base = \"nrf54lm20b\"\n[[memory]]\nbytes = 5\n", "board");
   EXPECT_EQ(wrong.error().message, "board.toml:2: has no name");
