@@ -24,7 +24,7 @@ struct ProgramEntry {
   Dialect dialect;
   uint16_t methods;  // number of MethodRecords, which begin at the next multiple of 16 after the
                      // records of this entry; 0: the file has one method
-  char target[16];  // zero-padded, "cortex-m55"
+  char target[16];   // zero-padded, "cortex-m55"
 };
 static_assert(sizeof(ProgramEntry) == 32);
 

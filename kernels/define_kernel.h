@@ -47,12 +47,12 @@ void run_with_addresses(const Call& call) {
     run(call_of_c<has_list(abi::op_info::op.arguments)>(args, lists));                         \
   }                                                                                            \
   extern const Kernel variant##_##op;                                                          \
-  constexpr Kernel variant##_##op = {abi::op_info::op.name,                              \
-                                           abi::op_info::op.arguments,                         \
-                                           abi::word_of(abi::op_info::op.key),                 \
-                                           check,                                              \
-                                           run,                                                \
-                                           normalizer_for(abi::op_info::op.arguments)}
+  constexpr Kernel variant##_##op = {abi::op_info::op.name,                                    \
+                                     abi::op_info::op.arguments,                               \
+                                     abi::word_of(abi::op_info::op.key),                       \
+                                     check,                                                    \
+                                     run,                                                      \
+                                     normalizer_for(abi::op_info::op.arguments)}
 
 /// Defines a kernel that needs only the addresses of its operands; `bare` is void(void* const*).
 /// Models compiled to C call it by name, without its check: thimble_run_<variant>_<op>.
@@ -61,7 +61,7 @@ void run_with_addresses(const Call& call) {
     bare(operands);                                                                            \
   }                                                                                            \
   extern const Kernel variant##_##op;                                                          \
-  constexpr Kernel variant##_##op = {                                                    \
+  constexpr Kernel variant##_##op = {                                                          \
       abi::op_info::op.name,                                                                   \
       abi::op_info::op.arguments,                                                              \
       abi::word_of(abi::op_info::op.key),                                                      \

@@ -59,8 +59,8 @@ std::vector<PortRow> find_port_rows(const BoardsArguments& arguments) {
     PortRow row = {std::move(port), "", ""};
     row.kind = kind_of(row.port.usb_id);
     if (arguments.probe) {
-      const auto link = hostrun::SerialLink::open(row.port.name, arguments.baud,
-                                                  std::chrono::seconds(2));
+      const auto link =
+          hostrun::SerialLink::open(row.port.name, arguments.baud, std::chrono::seconds(2));
       row.runner = link ? fmt::format("{}, {}", link->board().board, link->board().core)
                         : link.error().message;
     }

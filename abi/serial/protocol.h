@@ -61,11 +61,11 @@ struct Hello {
   uint32_t block_bytes;    // maximum payload of a frame
   uint32_t ram_bytes;      // for model, arena, state and inputs
   uint32_t clock_hz;
-  uint32_t counter;  // Counter
-  uint32_t flash_bytes, flash_crc;  // of the model in flash; 0: none
+  uint32_t counter;                         // Counter
+  uint32_t flash_bytes, flash_crc;          // of the model in flash; 0: none
   uint32_t ram_model_bytes, ram_model_crc;  // of the model that was loaded last; 0: none
-  char core[16];   // "cortex-m4", padded with zeros
-  char board[24];  // "mps2-an386", padded with zeros
+  char core[16];                            // "cortex-m4", padded with zeros
+  char board[24];                           // "mps2-an386", padded with zeros
 };
 static_assert(sizeof(Hello) == 80);
 

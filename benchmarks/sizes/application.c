@@ -13,7 +13,7 @@ void reset_handler(void);
 void fault_handler(void);
 
 struct vectors {
-  const void *stack;
+  const void* stack;
   void (*handlers[15])(void);
 };
 __attribute__((used, section(".vectors"))) static const struct vectors vectors = {
@@ -24,9 +24,9 @@ __attribute__((used, section(".vectors"))) static const struct vectors vectors =
 
 enum { SYS_OPEN = 1, SYS_WRITE0 = 4, SYS_WRITE = 5, SYS_EXIT_EXTENDED = 0x20 };
 
-static uint32_t semihosting(uint32_t operation, const void *argument) {
+static uint32_t semihosting(uint32_t operation, const void* argument) {
   register uint32_t r0 __asm__("r0") = operation;
-  register const void *r1 __asm__("r1") = argument;
+  register const void* r1 __asm__("r1") = argument;
   __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
   return r0;
 }
@@ -38,7 +38,7 @@ static void end(uint32_t code) {
 
 /* Prints eight hexadecimal digits: a decimal number needs a division, which is a function of the C
  * library on some cores. */
-static void print_number(const char *name, uint32_t number) {
+static void print_number(const char* name, uint32_t number) {
   char text[10];
   size_t i;
   for (i = 0; i < 8; ++i) {
@@ -51,10 +51,10 @@ static void print_number(const char *name, uint32_t number) {
   (void)semihosting(SYS_WRITE0, text);
 }
 
-void write_output(const void *data, uint32_t bytes) {
+void write_output(const void* data, uint32_t bytes) {
   static uint32_t file;
   if (file == 0) {
-    const uint32_t open[3] = {(uint32_t)(uintptr_t)"out", 5, 3}; /* mode 5: "wb" */
+    const uint32_t open[3] = {(uint32_t)(uintptr_t) "out", 5, 3}; /* mode 5: "wb" */
     file = semihosting(SYS_OPEN, open);
   }
   const uint32_t block[3] = {file, (uint32_t)(uintptr_t)data, bytes};
@@ -67,10 +67,10 @@ void fault_handler(void) {
 }
 
 void reset_handler(void) {
-  uint8_t *to;
-  const uint8_t *from = data_image;
+  uint8_t* to;
+  const uint8_t* from = data_image;
 #if defined(__ARM_FP)
-  *(volatile uint32_t *)0xE000ED88u |= 0xFu << 20; /* CPACR: enables floating point and vectors */
+  *(volatile uint32_t*)0xE000ED88u |= 0xFu << 20; /* CPACR: enables floating point and vectors */
   __asm__ volatile("dsb\n\tisb" ::: "memory");
 #endif
   for (to = data_start; to < data_end; ++to) *to = *from++;
@@ -81,8 +81,8 @@ void reset_handler(void) {
 /* Calls the model with a painted stack. The model can use the words below the stack pointer. */
 int main(void) {
   const uint32_t paint = 0xC0DEFADEu;
-  volatile uint32_t *word;
-  uint32_t *stack;
+  volatile uint32_t* word;
+  uint32_t* stack;
   uint32_t status;
   __asm__ volatile("mov %0, sp" : "=r"(stack));
   for (word = stack_bottom; word < stack; ++word) *word = paint;

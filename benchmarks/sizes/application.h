@@ -6,6 +6,6 @@
 
 uint32_t call_model(void);
 void write_outputs(void);
-void write_output(const void *data, uint32_t bytes);
+void write_output(const void* data, uint32_t bytes);
 
 #endif

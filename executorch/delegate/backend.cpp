@@ -82,7 +82,7 @@ Status Backend::open(LoadedDelegate& delegate, et::FreeableBuffer& processed) co
 }
 
 Backend::Result Backend::init(et::BackendInitContext& context, et::FreeableBuffer* processed,
-                                et::ArrayRef<et::CompileSpec> /*specs*/) const {
+                              et::ArrayRef<et::CompileSpec> /*specs*/) const {
   auto* const memory = context.get_runtime_allocator()->allocateInstance<LoadedDelegate>();
   if (memory == nullptr) return Error::MemoryAllocationFailed;
   auto* const delegate = new (memory) LoadedDelegate(context);
@@ -94,7 +94,7 @@ Backend::Result Backend::init(et::BackendInitContext& context, et::FreeableBuffe
 }
 
 Status Backend::run(LoadedDelegate& delegate, et::BackendExecutionContext& context,
-                     Values values) const {
+                    Values values) const {
   THIMBLE_RETURN_IF_ERROR(check_values(values));
   alignas(4) const uint32_t count = static_cast<uint32_t>(values.size());
   // A vector of which only the count is read: the members of DelegateArgs read `values`.
@@ -116,7 +116,7 @@ Status Backend::run(LoadedDelegate& delegate, et::BackendExecutionContext& conte
 }
 
 Error Backend::execute(et::BackendExecutionContext& context, et::DelegateHandle* handle,
-                        Values args) const {
+                       Values args) const {
   if (handle == nullptr) return Error::DelegateInvalidHandle;
   auto& delegate = *static_cast<LoadedDelegate*>(handle);
   et::EventTracer* const tracer = profile_ ? context.event_tracer() : nullptr;
@@ -146,7 +146,7 @@ void Backend::destroy(et::DelegateHandle* handle) const {
 }
 
 Error Backend::set_option(et::BackendOptionContext& /*context*/,
-                           const et::Span<et::BackendOption>& options) {
+                          const et::Span<et::BackendOption>& options) {
   for (const et::BackendOption& option : options) {
     if (std::strcmp(option.key, kProfileOption) != 0) return Error::NotFound;
     const bool* const value = std::get_if<bool>(&option.value);
@@ -157,7 +157,7 @@ Error Backend::set_option(et::BackendOptionContext& /*context*/,
 }
 
 Error Backend::get_option(et::BackendOptionContext& /*context*/,
-                           et::Span<et::BackendOption>& options) {
+                          et::Span<et::BackendOption>& options) {
   for (et::BackendOption& option : options) {
     if (std::strcmp(option.key, kProfileOption) != 0) return Error::NotFound;
     option.value = profile_;

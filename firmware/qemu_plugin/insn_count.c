@@ -264,8 +264,7 @@ static void print_blocks(FILE* file) {
     const struct edge* edge = edges[i];
     if (edge == NULL) continue;
     fprintf(file, "edge %s %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu64 "\n",
-            kind_names[edge->scope >> 16], edge->scope & 0xffff, edge->from, edge->to,
-            edge->count);
+            kind_names[edge->scope >> 16], edge->scope & 0xffff, edge->from, edge->to, edge->count);
   }
 }
 

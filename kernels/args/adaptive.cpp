@@ -1,7 +1,5 @@
 #include "kernels/args/adaptive.h"
 
-
-
 namespace thimble::kernels {
 
 Status check_adaptive_pool(const Call& call, uint32_t params_bytes) {

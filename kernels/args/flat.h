@@ -1,8 +1,8 @@
 #pragma once
 // Contiguous int8 data, accessed as bytes and as words of four.
 
-#include <cstdint>
 #include <string.h>
+#include <cstdint>
 
 namespace thimble::kernels {
 

@@ -4,8 +4,8 @@
 // Two dim_orders are equivalent if they differ only in the positions of dimensions of size 1: the
 // bytes are identical. All layout queries below use this equivalence.
 
-#include <cstdint>
 #include <string.h>
+#include <cstdint>
 
 #include "abi/pte_op.h"
 #include "kernels/kernels.h"

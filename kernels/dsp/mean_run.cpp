@@ -1,8 +1,8 @@
 // thimble::mean.packed with the DSP extension. A word has four int8 values; one instruction
 // adds the even ones to two 16-bit sums, and another one adds the odd ones.
 
-#include "abi/ops/reduction.h"
 #include "kernels/args/mean_run.h"
+#include "abi/ops/reduction.h"
 #include "kernels/define_kernel.h"
 #include "kernels/dsp/clamp.h"
 #include "kernels/isa.h"

@@ -4,8 +4,8 @@
 // Operands: a, b, AddTable constant, y. In place: y may be a or b, if that operand has the same
 // number of elements as y.
 
-#include "abi/ops/arithmetic.h"
 #include "kernels/args/add_table.h"
+#include "abi/ops/arithmetic.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {

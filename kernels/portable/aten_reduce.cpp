@@ -131,8 +131,7 @@ void run_var(const Call& call) {
     double sum = 0, squares = 0;
     for_each_of(r.reduced, from, [&](int32_t i) { sum += wide(floats(x)[i]); });
     const double mean = sum / r.count;
-    for_each_of(r.reduced, from,
-                [&](int32_t i) { squares += square(wide(floats(x)[i]) - mean); });
+    for_each_of(r.reduced, from, [&](int32_t i) { squares += square(wide(floats(x)[i]) - mean); });
     mutable_floats(y)[to] = static_cast<float>(freedom > 0 ? squares / freedom : numerics::kNan);
   });
 }

@@ -3,8 +3,8 @@
 //
 // Operands: x, LutTable constant, y. In place: y may be x.
 
-#include "abi/ops/arithmetic.h"
 #include "kernels/args/lut_packed.h"
+#include "abi/ops/arithmetic.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {

@@ -3,8 +3,8 @@
 //
 // Operands: x, MeanRun constant, y.
 
-#include "abi/ops/reduction.h"
 #include "kernels/args/mean_run.h"
+#include "abi/ops/reduction.h"
 #include "kernels/define_kernel.h"
 
 namespace thimble::kernels {

@@ -3,8 +3,8 @@
 //
 // Operands: x, QuantizeNest constant, y.
 
-#include "abi/ops/conversion.h"
 #include "kernels/args/quantize_nest.h"
+#include "abi/ops/conversion.h"
 #include "kernels/define_kernel.h"
 #include "numerics/float_quantize.h"
 

@@ -4,12 +4,12 @@
 //
 // Operands: x, parameters, y.
 
+#include "numerics/softmax16.h"
 #include "abi/ops/normalization.h"
 #include "abi/params/softmax.h"
 #include "kernels/args/params.h"
 #include "kernels/args/requant16.h"
 #include "kernels/define_kernel.h"
-#include "numerics/softmax16.h"
 
 namespace thimble::kernels {
 namespace {

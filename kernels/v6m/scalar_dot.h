@@ -5,8 +5,7 @@
 
 namespace thimble::kernels {
 
-extern "C" ScalarDotProducts thimble_v6m_dot_block, thimble_v6m_dot_single,
-    thimble_v6m_dot_quad;
+extern "C" ScalarDotProducts thimble_v6m_dot_block, thimble_v6m_dot_single, thimble_v6m_dot_quad;
 extern "C" ScalarInterleave thimble_v6m_interleave;
 
 inline constexpr ScalarDotFunctions kV6mScalar = {2, thimble_v6m_dot_block, thimble_v6m_dot_single,

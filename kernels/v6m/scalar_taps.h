@@ -5,8 +5,7 @@
 
 namespace thimble::kernels {
 
-extern "C" ScalarTapProducts thimble_v6m_taps_any, thimble_v6m_taps_nine,
-    thimble_v6m_taps_quad;
+extern "C" ScalarTapProducts thimble_v6m_taps_any, thimble_v6m_taps_nine, thimble_v6m_taps_quad;
 
 inline constexpr ScalarTapFunctions kV6mTaps = {thimble_v6m_taps_any, thimble_v6m_taps_nine,
                                                 nullptr, thimble_v6m_taps_quad};

@@ -7,9 +7,9 @@
 // pointer is the alignment of its offset. 64-bit numbers need only 4-byte alignment here, because
 // the core loads them as two words.
 
+#include <string.h>
 #include <cstddef>
 #include <cstdint>
-#include <string.h>
 
 #include "abi/pte_format.h"
 #include "runtime/program/inline.h"

@@ -1,8 +1,8 @@
 #pragma once
 // The kernels' view of a tensor (kernels::Tensor), as the runtime writes and copies it.
 
-#include <cstddef>
 #include <string.h>
+#include <cstddef>
 
 #include "kernels/kernels.h"
 #include "runtime/program/inline.h"
@@ -53,7 +53,7 @@ THIMBLE_INLINE void copy_tensor(const void* from, void* to) {
   to = __builtin_assume_aligned(to, alignof(kernels::Tensor));
   memcpy(to, from, kHalf);
   memcpy(static_cast<char*>(to) + kHalf, static_cast<const char*>(from) + kHalf,
-              sizeof(kernels::Tensor) - kHalf);
+         sizeof(kernels::Tensor) - kHalf);
 }
 
 }  // namespace thimble::runtime

@@ -146,8 +146,7 @@ Result<std::optional<int64_t>> Reader::size(const char* key) {
   return bytes;
 }
 
-Result<std::optional<double>> Reader::number(const char* key, std::string_view what,
-                                             double most) {
+Result<std::optional<double>> Reader::number(const char* key, std::string_view what, double most) {
   const TomlValue* entry = find(key);
   if (entry == nullptr) return std::optional<double>();
   const std::optional<double> value = number_of(*entry);

@@ -19,8 +19,8 @@ namespace thimble::hostrun {
 struct SerialOptions {
   std::string port;
   int baud = 115200;
-  bool profile = false;               // also cycles of each operator
-  std::chrono::seconds patience{30};  // silence of the line after which a request fails
+  bool profile = false;                  // also cycles of each operator
+  std::chrono::seconds patience{30};     // silence of the line after which a request fails
   std::chrono::seconds time_limit{300};  // of one call of the model
 };
 
@@ -32,14 +32,14 @@ struct SerialFacts {
   std::string core;     // "cortex-m4"
   std::string counter;  // "DWT" or "SysTick"
   double clock_mhz = 0;
-  std::string model_in;         // "flash", "RAM", or "RAM, sent before"
-  int64_t sent_bytes = 0;       // of the model; 0: the board had it
-  double sent_seconds = 0;      // time of sending the model
+  std::string model_in;     // "flash", "RAM", or "RAM, sent before"
+  int64_t sent_bytes = 0;   // of the model; 0: the board had it
+  double sent_seconds = 0;  // time of sending the model
   int64_t arena_bytes = 0;
   int64_t state_bytes = 0;
-  int64_t stack_bytes = 0;             // high-water mark of the whole firmware
-  int64_t cycles = 0;                  // of all calls, measured on the board
-  std::vector<int64_t> op_cycles;      // with `profile`: by instruction, of all calls
+  int64_t stack_bytes = 0;         // high-water mark of the whole firmware
+  int64_t cycles = 0;              // of all calls, measured on the board
+  std::vector<int64_t> op_cycles;  // with `profile`: by instruction, of all calls
 };
 
 struct SerialRun {

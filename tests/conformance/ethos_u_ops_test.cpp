@@ -250,8 +250,8 @@ TEST_P(EthosUOps, PermutedResultsAreWrittenTransposed) {
     ASSERT_TRUE(program.ok()) << program.error().message;
     EXPECT_TRUE(!u85 || program->ops.size() == 2U) << output;
     used.insert(program->ops.back().transpose);
-    for (const auto mode : {engine::ethos_u::MemoryMode::kSharedSram,
-                            engine::ethos_u::MemoryMode::kDedicatedSram}) {
+    for (const auto mode :
+         {engine::ethos_u::MemoryMode::kSharedSram, engine::ethos_u::MemoryMode::kDedicatedSram}) {
       engine::ethos_u::ScheduleOptions options;
       options.mode = mode;
       const test::Outcome outcome = test::run_subgraph(*graph, GetParam(), 3, options);

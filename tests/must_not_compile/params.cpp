@@ -1,9 +1,9 @@
 // Parameter structs of operators, and kernels that read them, selected by CASE. Only case 0
 // compiles. must_not_compile.py has the messages that the compiler must print for the others.
 
+#include "kernels/args/params.h"
 #include "abi/ops/arithmetic.h"
 #include "engine/direct_fields.h"
-#include "kernels/args/params.h"
 
 namespace thimble::kernels {
 

@@ -1,8 +1,8 @@
 // The vendor's IR file and the C header that its compiler writes, as structs: round trips, and
 // refusals with their locations.
 
-#include <cstring>
 #include <gtest/gtest.h>
+#include <cstring>
 
 #include "axon_sample.h"
 #include "engines/axon/compiler/vendor/layers_to_ir.h"

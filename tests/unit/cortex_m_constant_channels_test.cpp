@@ -22,8 +22,8 @@ ir::Graph graph_with(const std::string& shift, const std::string& bias) {
       "  const %b: i32[2] = 0x01000000" +
           bias +
           "\n"
-      "  const %m: i32[2] = 0x0000004000000040\n"
-      "  const %s: i32[2] = 0xf8ffffff" +
+          "  const %m: i32[2] = 0x0000004000000040\n"
+          "  const %s: i32[2] = 0xf8ffffff" +
           shift +
           "\n"
           "  %y = qconv2d(%x, %w, %b, %m, %s) {stride=[1,1], padding=[1,1,1,1], dilation=[1,1], "

@@ -1,8 +1,8 @@
 // Kernel lists in whole files, run by the integer model with the driver interface: outputs, the
 // time of weight transfers, counters and refusals.
 
-#include <cstring>
 #include <gtest/gtest.h>
+#include <cstring>
 
 #include <algorithm>
 #include <functional>

@@ -1,8 +1,8 @@
 // The payload of a Neutron delegate call: golden bytes written by hand from docs/neutron.md, the
 // error for each invalid field, and readers that do not crash on any input.
 
-#include <cstring>
 #include <gtest/gtest.h>
+#include <cstring>
 
 #include <cstdlib>
 #include <functional>

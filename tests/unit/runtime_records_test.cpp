@@ -1,8 +1,8 @@
 // Native files, run from their records: outputs, refusals, and damaged bytes, which do no harm. The
 // table of kernels has no flatbuffer executor.
 
-#include <cstring>
 #include <gtest/gtest.h>
+#include <cstring>
 
 #include <algorithm>
 #include <array>

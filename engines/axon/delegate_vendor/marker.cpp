@@ -1,8 +1,8 @@
 // AxonBackend. The file contains only a name. The network itself is generated C code, compiled into
 // the firmware and linked with the vendor's driver, which also provides its memory.
 
-#include "abi/freestanding.h"
 #include "engines/axon/container/marker.h"
+#include "abi/freestanding.h"
 #include "engines/axon/delegate_vendor/backend.h"
 #include "engines/axon/delegate_vendor/job.h"
 

@@ -3,8 +3,8 @@
 // a run costs only the driver's work. Interlayer memory, partial sums and variables are in the
 // scratch of the call.
 
-#include "abi/freestanding.h"
 #include "engines/axon/container/program.h"
+#include "abi/freestanding.h"
 #include "engines/axon/delegate_vendor/backend.h"
 #include "engines/axon/delegate_vendor/job.h"
 

@@ -340,8 +340,7 @@ Status Lowering::lower_op(const ir::Op& op) {
   operand_in_place_ = false;
   THIMBLE_TRY(View view, (this->*handler)(op));
   const std::optional<View>& place = places_[static_cast<size_t>(op.output)];
-  const bool there =
-      !place || nearest_x2_one_axis_.contains(op.output) || same_place(*place, view);
+  const bool there = !place || nearest_x2_one_axis_.contains(op.output) || same_place(*place, view);
   std::vector<size_t>& writers = writers_[static_cast<size_t>(op.output)];
   for (const size_t i : pushed_) {
     const bool writes = program_.ops[i].ofm.tensor == view.tensor;

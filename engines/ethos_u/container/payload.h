@@ -12,9 +12,9 @@
 //
 // `read_payload` verifies that everything in its result is inside the given bytes.
 
+#include <string.h>
 #include <cstddef>
 #include <cstdint>
-#include <string.h>
 
 #include "abi/status.h"
 

@@ -50,5 +50,5 @@ class EthosU final : public Backend {
 extern "C" __attribute__((visibility("default"))) int thimble_executorch_register_ethos_u(void) {
   static thimble::executorch::EthosU backend;
   return thimble::executorch::register_backend(thimble::abi::ethos_u::kDelegateId, backend) ? 0
-                                                                                             : -1;
+                                                                                            : -1;
 }

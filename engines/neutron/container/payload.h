@@ -21,8 +21,8 @@
 // kernel list (engines/neutron/container/program.h), which has these words at the same offsets.
 // `read_payload` guarantees that all returned ranges are inside the given bytes.
 
-#include <cstdint>
 #include <string.h>
+#include <cstdint>
 
 namespace thimble::abi::neutron {
 

@@ -34,7 +34,7 @@ struct Renamer {
   void operator()(CustomObject& object) const { rename(object.name, names); }
   void operator()(std::string&) const {}
   template <typename T>
-    requires std::is_class_v<T>
+  requires std::is_class_v<T>
   void operator()(std::vector<T>& elements) const {
     for (T& element : elements) (*this)(element);
   }
@@ -62,7 +62,7 @@ struct Collector {
   void operator()(const CustomObject& object) const { names.push_back(object.name); }
   void operator()(const std::string&) const {}
   template <typename T>
-    requires std::is_class_v<T>
+  requires std::is_class_v<T>
   void operator()(const std::vector<T>& elements) const {
     for (const T& element : elements) (*this)(element);
   }

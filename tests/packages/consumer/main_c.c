@@ -1,6 +1,6 @@
-#include "digits.h"
 #include "board.h"
 #include "digit.h"
+#include "digits.h"
 
 int main(void) {
   digits_init();
