@@ -6,7 +6,7 @@
 # fuzz.sh FOLDER mutations COUNT [TARGET...]: runs COUNT mutations of each target with fuzz_replay of the same build.
 # FOLDER/fuzz/mutations.md has the rows of complete parts: the next run continues after them. Remove it if a target or a mutator
 # has changed.
-# fuzz.sh FOLDER coverage: prints the covered lines of parsers, verifiers, simulators and models.
+# fuzz.sh FOLDER coverage: prints the covered lines of parsers and verifiers.
 # fuzz.sh FOLDER build: builds the programs only.
 # Needs clang 14 or later with libFuzzer (clang-19, libclang-rt-19-dev and llvm-19 of Debian, or CLANG).
 set -eu
