@@ -87,7 +87,7 @@ mutants:
 	@sh cmake/install-packages.sh
 	@sh cmake/install-packages.sh cmake/mutation_packages.txt
 	@sh cmake/build.sh $(BUILD) generated_sources
-	@python3 tests/mutation/mutants.py $(BUILD)-mutants --generated $(BUILD)/generated
+	@python3 tests/mutants/mutants.py $(BUILD)-mutants --generated $(BUILD)/generated
 
 lint:
 	@sh cmake/install-packages.sh cmake/lint_packages.txt

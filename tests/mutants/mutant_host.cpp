@@ -9,7 +9,7 @@
 
 #include <cstdlib>
 
-#include "tests/mutation/mutant.h"
+#include "tests/mutants/mutant.h"
 
 extern "C" {
 int32_t thimble_active_mutant = 0;
@@ -19,7 +19,7 @@ uint8_t* thimble_reached_mutants = nullptr;
 namespace {
 
 [[gnu::constructor]] void read_environment() {
-  using thimble::mutation::kMutantsMax;
+  using thimble::mutants::kMutantsMax;
   if (const char* const path = std::getenv("THIMBLE_MUTANTS_REACHED")) {
     const int file = ::open(path, O_RDWR | O_CLOEXEC);
     if (file < 0) std::abort();
@@ -27,7 +27,7 @@ namespace {
     if (bytes == MAP_FAILED) std::abort();
     ::close(file);
     thimble_reached_mutants = static_cast<uint8_t*>(bytes);
-    thimble_active_mutant = thimble::mutation::kRecordMutants;
+    thimble_active_mutant = thimble::mutants::kRecordMutants;
   } else if (const char* const mutant = std::getenv("THIMBLE_MUTANT")) {
     thimble_active_mutant = std::atoi(mutant);
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes results.json and the tables of README.md.
 
-    python3 tests/mutation/report.py --check     fails if README.md is not what results.json gives
+    python3 tests/mutants/report.py --check     fails if README.md is not what results.json gives
 """
 import json
 import pathlib
@@ -111,7 +111,7 @@ def main():
     expected = with_tables(text, tables(HERE))
     if sys.argv[1:] == ['--check']:
         if text != expected:
-            print('tests/mutation/README.md differs from results.json and equivalent.json; run report.py')
+            print('tests/mutants/README.md differs from results.json and equivalent.json; run report.py')
             return 1
         return 0
     readme.write_text(expected)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The mutation tool on sample.cpp: its sites, the rewritten program, the tests that reach a mutant, and the
+"""The tool that makes mutants, on sample.cpp: its sites, the rewritten program, the tests that reach a mutant, and the
 mutants that they kill. `tool_test.py FOLDER sites` needs libclang, exit code 77 without it."""
 import json
 import pathlib
@@ -47,7 +47,7 @@ def check_sites():
     site = next(site for site in found if site['operator'] == '/')
     for replacement, refused in (('*', False), ('.', True)):
         text = transform.rewrite(data, [dict(site, id=1, replacement=replacement)]).decode()
-        text = text.replace('#include "tests/mutation/mutant.h"', '').replace('thimble_mutant(1)', 'false')
+        text = text.replace('#include "tests/mutants/mutant.h"', '').replace('thimble_mutant(1)', 'false')
         expect(bool(parser.parse('sample.cpp', text)[1]), refused, f'errors of {replacement}')
     return 0
 

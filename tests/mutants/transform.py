@@ -4,7 +4,7 @@
 WARNINGS = ['bool-compare', 'bool-operation', 'conversion', 'div-by-zero', 'double-promotion', 'extra', 'int-in-bool-context',
             'logical-op', 'parentheses', 'shift-count-negative', 'shift-count-overflow', 'shift-overflow',
             'sign-compare', 'tautological-compare', 'type-limits', 'unused-value']
-PROLOGUE = b'#include "tests/mutation/mutant.h"\n' + b''.join(
+PROLOGUE = b'#include "tests/mutants/mutant.h"\n' + b''.join(
     b'#pragma GCC diagnostic ignored "-W%b"\n' % name.encode() for name in WARNINGS)
 
 

@@ -8,19 +8,19 @@
 
 #include <stdint.h>
 
-namespace thimble::mutation {
+namespace thimble::mutants {
 constexpr int32_t kRecordMutants = -1;
 constexpr int32_t kMutantsMax = 512;
-}  // namespace thimble::mutation
+}  // namespace thimble::mutants
 
 #ifdef __arm__
 
 extern "C" {
 inline const volatile int32_t thimble_active_mutant = 0;
-inline uint8_t thimble_reached_mutants[thimble::mutation::kMutantsMax / 8] = {};  // bits
+inline uint8_t thimble_reached_mutants[thimble::mutants::kMutantsMax / 8] = {};  // bits
 }
 
-namespace thimble::mutation {
+namespace thimble::mutants {
 
 inline int32_t semihosting_call(int32_t operation, const void* block) {
   register int32_t r0 asm("r0") = operation;
@@ -49,7 +49,7 @@ inline int32_t semihosting_call(int32_t operation, const void* block) {
   semihosting_call(kClose, &handle);
 }
 
-}  // namespace thimble::mutation
+}  // namespace thimble::mutants
 
 #else
 
@@ -58,11 +58,11 @@ extern int32_t thimble_active_mutant;
 extern uint8_t* thimble_reached_mutants;
 }
 
-namespace thimble::mutation {
+namespace thimble::mutants {
 inline void record_reached(int32_t mutant) {
   thimble_reached_mutants[mutant] = 1;
 }
-}  // namespace thimble::mutation
+}  // namespace thimble::mutants
 
 #endif
 
@@ -71,6 +71,6 @@ inline void record_reached(int32_t mutant) {
 constexpr bool thimble_mutant(int32_t mutant) {
   if (__builtin_is_constant_evaluated()) return false;
   const int32_t active = thimble_active_mutant;
-  if (active == thimble::mutation::kRecordMutants) thimble::mutation::record_reached(mutant);
+  if (active == thimble::mutants::kRecordMutants) thimble::mutants::record_reached(mutant);
   return active == mutant;
 }

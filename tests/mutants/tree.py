@@ -77,7 +77,7 @@ def copy_tree(source, tree, mutants, reached_file):
         data = (source / name).read_bytes()
         if name in by_file:
             data = transform.rewrite(data, by_file[name])
-        elif name == 'tests/mutation/mutant.h':
+        elif name == 'tests/mutants/mutant.h':
             data = data.replace(b'@REACHED_FILE@', str(reached_file).encode())
         path = tree / name
         write(path, data)
@@ -95,7 +95,7 @@ def configure(tree, build):
     """Builds the library of the switch and configures the build folder."""
     build.mkdir(parents=True, exist_ok=True)
     library = build / 'libthimble_mutant.so'
-    run(['g++', '-std=c++20', '-O2', '-shared', '-fPIC', f'-I{tree}', tree / 'tests/mutation/mutant_host.cpp',
+    run(['g++', '-std=c++20', '-O2', '-shared', '-fPIC', f'-I{tree}', tree / 'tests/mutants/mutant_host.cpp',
          '-o', library])
     if not (build / 'build.ninja').exists():
         run(['cmake', '-S', tree, '-B', build, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Release', '-DTHIMBLE_UNITY=ON',
@@ -115,7 +115,7 @@ def list_tests(build, scope):
         named = any(re.fullmatch(pattern, test['name']) for pattern in scope['more_tests'])
         if not named and not set(of.get('LABELS', [])) & set(scope['test_labels']):
             continue
-        if test['name'].startswith('mutation_'):  # these run this tool
+        if test['name'].startswith('mutant_'):  # these run this tool
             continue
         # ctest gives no command for a program that is not built; the target has the name of the test.
         tests.append({'name': test['name'], 'command': test.get('command', [str(build / test['name'])]), 'folder': of['WORKING_DIRECTORY'],

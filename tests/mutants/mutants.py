@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mutation testing: do the tests notice a changed operator?
 
-    python3 tests/mutation/mutants.py FOLDER [STEP...] [--mutants N] [--jobs N]
+    python3 tests/mutants/mutants.py FOLDER [STEP...] [--mutants N] [--jobs N]
 
 FOLDER keeps the copy of the tree, its build, and the results of each step; a step that was stopped continues
 at its next mutant. Without STEP all run: choose, build, record, run, report. `again ID...` removes the results
