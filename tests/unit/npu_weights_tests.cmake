@@ -5,7 +5,7 @@ thimble_test(npu_weights_test
   LABELS unit fast)
 
 thimble_test(ethos_u_weights_test
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/ethos_u_weights_test.cpp
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/ethos_u_weights_test.cpp ${CMAKE_CURRENT_LIST_DIR}/ethos_u_mlw_test.cpp
   DEPS thimble_engines thimble_ethos_u_model
   LABELS unit)
 
