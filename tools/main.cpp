@@ -1,6 +1,7 @@
 // thimble: compile, run, compare and inspect models for microcontrollers. One file per verb.
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 
@@ -15,6 +16,20 @@
 #include "tools/commands.h"
 
 namespace {
+
+constexpr char kOutOfMemory[] = "thimble: out of memory\n";
+
+/// Memory can run out where no exception may leave: the destructor of nlohmann::json allocates.
+[[noreturn]] void report_terminate() {
+  try {
+    if (std::current_exception() != nullptr) throw;
+  } catch (const std::bad_alloc&) {
+    std::fputs(kOutOfMemory, stderr);
+    std::_Exit(2);
+  } catch (...) {
+  }
+  std::abort();
+}
 
 /// Returns true if the reader of standard output has ended, as in `thimble targets | head -1`.
 bool is_closed_pipe() {
@@ -63,11 +78,12 @@ int main(int argc, char** argv) {
   // limit to 32 MiB, and memory of samples and activations stays with the process.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
 #endif
+  std::set_terminate(report_terminate);
   int exit_code = 2;
   try {
     exit_code = run(argc, argv);
   } catch (const std::bad_alloc&) {
-    std::fputs("thimble: out of memory\n", stderr);
+    std::fputs(kOutOfMemory, stderr);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "thimble: %s\n", error.what());
   }

@@ -49,6 +49,7 @@ def commands(repo):
                                  "-o", "{out}/staged.pte", "--save-stages", "{out}"], ["staged.pte"]),
         "opt": (["opt", "{in}/net.ir", "-o", "{out}/net.ir"], ["net.ir"]),
         "run": (["run", "{in}/net.pte", "--input", sin / "calibrate.npz", "--output", "{out}"], ["output_0.npy"]),
+        "inspect": (["inspect", "{in}/net.pte", "--json"], []),
     }
 
 
