@@ -1,4 +1,4 @@
-// Where an operator of a .pt2 came from: the user's source line, the module, and the names of
+// The origin of an operator of a .pt2: the source line of the user, the module, and the names of
 // inputs and outputs.
 
 #include <string>
