@@ -6,13 +6,14 @@ A row names a document, its words (each # is a number), and for each number a fi
 or a function. Spaces stand for any white space.
 """
 
+import math
 import pathlib
 import re
 import sys
 
 SOURCE = pathlib.Path(sys.argv[1]).resolve()
-NUMBER = r"([\d'_,]*\d(?:\.\d+)?(?:e\d+)?)"
-MILLION, THOUSAND, PERCENT = 1e6, 1e3, 0.01
+NUMBER = r"([\d'_,]*\d(?:\.\d+)?(?:e-?\d+)?)"
+BILLION, MILLION, THOUSAND, PERCENT = 1e9, 1e6, 1e3, 0.01
 SCHEDULE, POINTS = (f"engines/ethos_u/compiler/{name}.cpp" for name in ("schedule", "point_finder"))
 
 
@@ -24,6 +25,11 @@ def more(percent):
 def part(percent):
     """The divisor of a part of `percent` %."""
     return 100 / percent
+
+
+def share_of_db(decibels):
+    """The share of the power that is `decibels` below it."""
+    return 10 ** (-decibels / 10)
 
 
 ROWS = (
@@ -83,6 +89,33 @@ ROWS = (
      (("tests/firmware/size_test.cpp", "kDelegateBytesMax = #", 1),)),
     ("docs/nordic-axon.md", "takes fewer than # instructions for up to 2 inputs",
      (("tests/firmware/axon_test.cpp", "kCallInstructionsMax = #", 1),)),
+    ("docs/quantization.md", "with the mean of each input channel over the first # samples",
+     (("src/quant/calibrate.cpp", "kMeanSamples = #", 1),)),
+    ("docs/quantization.md", "It is measured on # to # calibration samples",
+     (("src/quant/per_tensor.cpp", "kFewest = #, kMost = 64", 1), ("src/quant/per_tensor.cpp", "kFewest = 4, kMost = #", 1))),
+    ("docs/quantization.md", "the least squared error of # scales that are tried", (("src/quant/group_weights.cpp", "kTrials = #", 1),)),
+    ("docs/quantization.md", "the least squared error of # candidates", (("src/quant/weights.cpp", "kTrials = #", 1),)),
+    ("docs/quantization.md", "Ten logits get up to # times the observed range",
+     (("src/quant/extrapolate_range.cpp", "kFurthest = #", 1),)),
+    ("docs/quantization.md", "with at most #, # and # GMAC for the rounding, and # and # GMAC for the observers",
+     (("src/quant/quantize.cpp", "kRoundingWork[kEffortMax + 1] = {0, #, 1e10", BILLION),
+      ("src/quant/quantize.cpp", "kRoundingWork[kEffortMax + 1] = {0, 5e8, #", BILLION),
+      ("src/quant/quantize.cpp", "{0, 5e8, 1e10, #}", BILLION), ("src/quant/tune.cpp", "{0, 0, #, 2e12}", BILLION),
+      ("src/quant/tune.cpp", "{0, 0, 2e10, #}", BILLION))),
+    ("docs/quantization.md", "would need more than # GMAC, `--effort 2` those above #.",
+     (("src/quant/quantize.cpp", "{0, #, 3e10, 1e13}", BILLION), ("src/quant/quantize.cpp", "{0, 1e9, #, 1e13}", BILLION))),
+    ("docs/quantization.md", "decreases by more than # dB, an output loses more than # dB",
+     (("src/quant/score.cpp", "kMeanLossMax = #", 1), ("src/quant/score.cpp", "kLossMax = #, kShareMin", 1))),
+    ("docs/quantization.md", "there are at least # samples", (("src/quant/tune.cpp", "kSamplesMin = #", 1),)),
+    ("docs/quantization.md", "neither half loses and the mean increases by # dB", (("src/quant/tune.h", "kObserverGainDb = #", 1),)),
+    ("docs/quantization.md", "no output may lose # dB", (("src/quant/tune.h", "kMinGainDb = #", 1),)),
+    ("docs/quantization.md", "on the calibration data is below # dB", (("src/driver/output_quality.h", "kWarnSqnrDb = #", 1),)),
+    ("docs/quantization.md", "until one reaches # dB", (("src/driver/tried_options.h", "kGoodSqnrDb = #", 1),)),
+    ("docs/quantization.md", "if it gains # dB or more", (("src/driver/tried_options.h", "kGainDb = #", 1),)),
+    ("docs/quantization.md", "more than # % of the values, or values whose error by saturation is above -# dB",
+     (("src/driver/data.cpp", "kShareMax = #", PERCENT), ("src/driver/data.cpp", "kClippedMax = #", share_of_db))),
+    ("docs/quantization.md", "norms (rows of at most # elements)", (("src/quant/widths.cpp", "kWideRowMax = 1 << #", math.log2),)),
+    ("docs/quantization.md", "after 64-bit sums at most 2^#", (("src/quant/assign.cpp", "kLargestMultiplier = 0x1p#", 1),)),
     ("docs/quantization.md", "is at most # times the fixed one", (("src/quant/assign.cpp", "kScaleRatio = #", 1),)),
     ("docs/quantization.md", "The limit is # dB with `--compat executorch`",
      (("src/driver/quantize_model.cpp", "kStockToleranceDb = #", 1),)),
