@@ -8,6 +8,7 @@
 
 #include "abi/limits.h"
 #include "abi/named_data.h"
+#include "base/rounding.h"
 #include "formats/pte/io_names.h"
 #include "formats/pte/records.h"
 #include "formats/pte/select_method.h"
@@ -193,11 +194,10 @@ Result<Interface> read_interface(const pte::Program& program, std::string_view l
 }
 
 std::vector<int64_t> memory_starts(const pte::ExecutionPlan& plan) {
-  constexpr int64_t kAlignment = abi::kArenaAlignment;
   std::vector<int64_t> starts = {0};  // memory 0 is reserved, and not in the arena
   int64_t end = 0;
   for (size_t i = 1; i < plan.memory_sizes.size(); ++i) {
-    starts.push_back((end + kAlignment - 1) / kAlignment * kAlignment);
+    starts.push_back(round_up(end, abi::kArenaAlignment));
     if (plan.memory_sizes[i] != 0) end = starts.back() + plan.memory_sizes[i];
   }
   starts.push_back(end);
