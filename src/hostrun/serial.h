@@ -19,9 +19,9 @@ namespace thimble::hostrun {
 struct SerialOptions {
   std::string port;
   int baud = 115200;
-  bool profile = false;                  // also cycles of each operator
-  std::chrono::seconds patience{30};     // silence of the line after which a request fails
-  std::chrono::seconds time_limit{300};  // of one call of the model
+  bool profile = false;                          // also cycles of each operator
+  std::chrono::milliseconds patience{30000};     // silence of the line after which a request fails
+  std::chrono::milliseconds time_limit{300000};  // of one call of the model
 };
 
 /// Parses the text after `serial:`, PORT or PORT:BAUD.

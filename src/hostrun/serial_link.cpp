@@ -75,10 +75,10 @@ Error SerialLink::silence(const std::string& what) const {
     return bad_input(
         "{}: no answer for {} s: check the port, the baud rate, and that the board runs "
         "examples/serial_runner",
-        name_, patience_.count());
+        name_, std::chrono::duration<double>(patience_).count());
   }
-  return bad_input("{}: the board has sent no frame for {} s after {}", name_, patience_.count(),
-                   what);
+  return bad_input("{}: the board has sent no frame for {} s after {}", name_,
+                   std::chrono::duration<double>(patience_).count(), what);
 }
 
 /// An error if the frame reports a reset or a fault.
@@ -97,7 +97,7 @@ Status SerialLink::check_event(const Frame& frame) const {
 Result<Bytes> SerialLink::call(serial::Type type, ByteView payload) {
   ++sequence_;
   THIMBLE_CHECK(send(type, payload));
-  const auto interval = std::chrono::duration_cast<Milliseconds>(patience_) / kRepeatsPerPatience;
+  const auto interval = patience_ / kRepeatsPerPatience;
   Clock::time_point last_frame = Clock::now();
   Clock::time_point repeat = last_frame + interval;
   int damaged = 0, old = 0;
@@ -125,11 +125,11 @@ Result<Bytes> SerialLink::call(serial::Type type, ByteView payload) {
   }
 }
 
-Result<Bytes> SerialLink::run(std::chrono::seconds limit) {
+Result<Bytes> SerialLink::run(std::chrono::milliseconds limit) {
   ++sequence_;
   THIMBLE_CHECK(send(serial::kRun, {}));
   const Clock::time_point end = Clock::now() + limit;
-  const auto interval = std::chrono::duration_cast<Milliseconds>(patience_) / kRepeatsPerPatience;
+  const auto interval = patience_ / kRepeatsPerPatience;
   Clock::time_point repeat = Clock::now() + interval;
   const Clock::time_point accepted_end = Clock::now() + patience_;
   bool accepted = false, lost = false;
@@ -155,7 +155,8 @@ Result<Bytes> SerialLink::run(std::chrono::seconds limit) {
   }
   if (lost) return call(serial::kResult, {});
   if (!accepted) return silence("the start of a run");
-  return bad_input("{}: the run has not ended after {} s", name_, limit.count());
+  return bad_input("{}: the run has not ended after {} s", name_,
+                   std::chrono::duration<double>(limit).count());
 }
 
 /// Repeats the request more often than others: a board that starts loses what it does not expect.
@@ -178,7 +179,7 @@ Result<Bytes> SerialLink::say_hello() {
 }
 
 Result<SerialLink> SerialLink::open(const std::string& port, int baud,
-                                    std::chrono::seconds patience) {
+                                    std::chrono::milliseconds patience) {
   THIMBLE_TRY(base::SerialPort opened, base::SerialPort::open(port, baud));
   SerialLink link(std::move(opened), port, patience);
   THIMBLE_TRY(const Bytes payload, link.say_hello());

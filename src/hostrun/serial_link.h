@@ -22,17 +22,17 @@ class SerialLink {
 
   /// Opens the port and asks the board for its facts.
   [[nodiscard]] static Result<SerialLink> open(const std::string& port, int baud,
-                                               std::chrono::seconds patience);
+                                               std::chrono::milliseconds patience);
 
   /// Facts of the board; its protocol and kernel layout are those of this program.
   [[nodiscard]] const abi::serial::Hello& board() const { return hello_; }
   /// Sends the request and returns the payload of the reply, with its status word.
   [[nodiscard]] Result<Bytes> call(abi::serial::Type type, ByteView payload);
   /// Runs the model. Returns the payload of kDone.
-  [[nodiscard]] Result<Bytes> run(std::chrono::seconds limit);
+  [[nodiscard]] Result<Bytes> run(std::chrono::milliseconds limit);
 
  private:
-  SerialLink(base::SerialPort port, std::string name, std::chrono::seconds patience)
+  SerialLink(base::SerialPort port, std::string name, std::chrono::milliseconds patience)
       : port_(std::move(port)), name_(std::move(name)), patience_(patience) {}
 
   struct Frame {
@@ -49,7 +49,7 @@ class SerialLink {
 
   base::SerialPort port_;
   std::string name_;
-  std::chrono::seconds patience_;
+  std::chrono::milliseconds patience_;
   abi::serial::FrameReader reader_;
   Bytes waiting_;  // read from the port and not yet given to the reader
   uint8_t sequence_ = 0;

@@ -43,6 +43,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
     for (const auto& each : thimble::fuzz::targets()) std::printf("%s\n", each.name.c_str());
     std::exit(0);
   }
+  thimble::fuzz::serial_patience = std::chrono::milliseconds(20);
   if (target != nullptr) return 0;
   std::fputs("--target=NAME expected; --list prints the names\n", stderr);
   std::exit(2);

@@ -77,11 +77,10 @@ class Board {
  private:
   /// Returns false if no request comes, or the host has closed the line.
   bool wait_for_request() {
-    constexpr int kLimitMs = 1000;
     std::array<uint8_t, 512> bytes;
     for (;;) {
       pollfd waiting = {line_, POLLIN, 0};
-      if (poll(&waiting, 1, kLimitMs) <= 0) return false;
+      if (poll(&waiting, 1, static_cast<int>(serial_patience.count())) <= 0) return false;
       const ssize_t count = read(line_, bytes.data(), bytes.size());
       if (count <= 0) return false;
       bool request = false;
@@ -158,8 +157,8 @@ Outcome talk_to_host(ByteView bytes) {
   hostrun::SerialOptions options;
   options.port = name.data();
   options.profile = true;
-  options.patience = std::chrono::seconds(1);
-  options.time_limit = std::chrono::seconds(1);
+  options.patience = serial_patience;
+  options.time_limit = serial_patience;
   Board board(line, entries_of(bytes));
   std::thread other_end([&] { board.run(); });
   const auto run = hostrun::run_on_serial(sent.pte, "x.pte", sent.interface, sent.calls, options);

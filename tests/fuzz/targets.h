@@ -2,6 +2,7 @@
 // Functions that read bytes of an unknown origin, for fuzzers. libfuzzer_main.cpp gives them the
 // inputs of libFuzzer, replay.cpp the committed inputs and mutations of them.
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -32,6 +33,10 @@ struct Target {
   /// count for the limit of memory. Null: no archive.
   size_t (*inflated_bytes)(ByteView bytes) = nullptr;
 };
+
+/// Time without a message after which the two ends of a serial line end. libFuzzer's program has a
+/// shorter one than the tests, which other processes may delay.
+inline std::chrono::milliseconds serial_patience{1000};
 
 /// Percent of the mutations of a target that must pass its first checks.
 inline constexpr uint64_t kPassingPercentMin = 30;
