@@ -71,7 +71,7 @@ TEST(SimArithmetic, EveryRoundingOfWideProducts) {
     const auto bits = static_cast<unsigned>(random() % 49 + 1);
     const int64_t value = static_cast<int64_t>(random()) >> (64 - bits);
     const auto multiplier = static_cast<uint32_t>(random() >> (32 + random() % 31));
-    const auto shift = static_cast<uint32_t>(random() % 63);
+    const auto shift = static_cast<uint32_t>(random() % 64);
     const uint32_t twice = random() % 3 == 0 ? 20 : random() % 2 == 0 ? 15 : 0;
     const auto mode = static_cast<Rounding>(random() % 6);
     // The first of two roundings has an effect only if the second shift is not 0.

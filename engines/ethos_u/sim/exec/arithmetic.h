@@ -32,7 +32,9 @@ enum class Rounding : uint8_t {
 [[nodiscard]] inline int64_t rounding_term(bool negative, uint32_t shift, Rounding mode,
                                            uint32_t double_round) {
   if (shift == 0 || mode == Rounding::kDown) return 0;
-  if (mode == Rounding::kToZero) return negative ? (int64_t{1} << shift) - 1 : 0;
+  if (mode == Rounding::kToZero) {
+    return negative ? static_cast<int64_t>((uint64_t{1} << shift) - 1) : 0;  // shift <= 63
+  }
   const int64_t half = int64_t{1} << (shift - 1);
   if (mode == Rounding::kSymmetric) return negative ? half - 1 : half;
   if (mode == Rounding::kNatural || double_round > 30 || shift <= 31 - double_round) return half;
