@@ -124,15 +124,29 @@ int64_t HostModel::arena_bytes() const {
   return static_cast<int64_t>(state_->needs.arena_bytes);
 }
 
-Result<HostModel> HostModel::load(ByteView pte, std::string label,
-                                  const std::optional<std::string>& linux_npu) {
+/// Opens the NPUs, verifies the file and determines the sizes of its memory.
+Result<std::unique_ptr<HostModel::State>> HostModel::verified(
+    ByteView pte, std::string label, const std::optional<std::string>& linux_npu) {
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(pte, label));
   auto state = std::make_unique<State>(pte, std::move(label));
   THIMBLE_TRY(state->interface, read_interface(program, state->label));
   THIMBLE_CHECK(state->open_devices(program, linux_npu));
   const auto* const kernels = reinterpret_cast<const thimble_kernels*>(&state->table);
-  void* file = state->file.data();
-  THIMBLE_CHECK(state->check(thimble_size(file, state->file.size(), kernels, &state->needs)));
+  THIMBLE_CHECK(
+      state->check(thimble_size(state->file.data(), state->file.size(), kernels, &state->needs)));
+  return state;
+}
+
+Result<size_t> HostModel::memory_bytes_of(ByteView pte, std::string label) {
+  THIMBLE_TRY(const auto state, verified(pte, std::move(label), {}));
+  return state->needs.arena_bytes + state->needs.state_bytes;
+}
+
+Result<HostModel> HostModel::load(ByteView pte, std::string label,
+                                  const std::optional<std::string>& linux_npu) {
+  THIMBLE_TRY(auto state, verified(pte, std::move(label), linux_npu));
+  const auto* const kernels = reinterpret_cast<const thimble_kernels*>(&state->table);
+  void* const file = state->file.data();
   state->memory = AlignedBytes(state->needs.arena_bytes + state->needs.state_bytes);
   state->connect(file, state->file.size(), true);
   // The NPU cannot address the runtime's own data, which follows the arena.

@@ -29,6 +29,9 @@ class HostModel {
   static Result<HostModel> load(ByteView pte, std::string label,
                                 const std::optional<std::string>& linux_npu = {});
 
+  /// Returns the size in bytes of the memory that load() allocates for the arena and the runtime.
+  static Result<size_t> memory_bytes_of(ByteView pte, std::string label);
+
   HostModel(HostModel&&) noexcept;
   HostModel& operator=(HostModel&&) noexcept;
   ~HostModel();
@@ -55,6 +58,8 @@ class HostModel {
 
  private:
   struct State;
+  static Result<std::unique_ptr<State>> verified(ByteView pte, std::string label,
+                                                 const std::optional<std::string>& linux_npu);
   explicit HostModel(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
