@@ -135,17 +135,17 @@ Outcome run_on_host(ByteView bytes) {
   const auto interface = hostrun::read_interface(*program, "x.pte");
   if (!interface) return Outcome::kRejected;
   if (interface->arena_bytes > kMax) return Outcome::kAccepted;
+  std::vector<ir::Tensor> inputs;
+  for (const auto& input : interface->inputs) {
+    if (ir::element_count(input.shape) > kMax) return Outcome::kAccepted;
+    inputs.push_back(ir::zeros(input.dtype, input.shape));
+  }
   // Delegates of the program need more than its plan.
   const auto memory_bytes = hostrun::HostModel::memory_bytes_of(bytes, "x.pte");
   if (!memory_bytes) return Outcome::kRejected;
   if (*memory_bytes > 2 * kArenaMax) return Outcome::kAccepted;
   auto model = hostrun::HostModel::load(bytes, "x.pte");
   if (!model) return Outcome::kRejected;
-  std::vector<ir::Tensor> inputs;
-  for (const auto& input : interface->inputs) {
-    if (ir::element_count(input.shape) > kMax) return Outcome::kAccepted;
-    inputs.push_back(ir::zeros(input.dtype, input.shape));
-  }
   hostrun::CallTrace trace;
   if (!model->trace(&trace, true)) return Outcome::kRejected;
   return model->run(inputs) ? Outcome::kExecuted : Outcome::kAccepted;
