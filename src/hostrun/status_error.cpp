@@ -50,9 +50,11 @@ Error status_error(thimble_status status, std::string_view label, const Interfac
   const auto code = static_cast<abi::Status>(status);
   std::string message = fmt::format("{}: {}", label, thimble_status_text(status));
   const std::string signatures = unknown_signatures(interface);
-  // The firmware of a board can lack kernels that this program has.
-  const std::string missing = missing_kernels(interface);
-  if (code == abi::Status::kMissingKernel && !missing.empty()) message += ": " + missing;
+  if (code == abi::Status::kMissingKernel) {
+    // Empty if only the firmware of a board lacks a kernel.
+    const std::string missing = missing_kernels(interface);
+    if (!missing.empty()) message += ": " + missing;
+  }
   std::set<std::string> non_kernel_calls(interface.non_kernel_calls.begin(),
                                          interface.non_kernel_calls.end());
   for (const DeviceKind& kind : device_kinds()) {

@@ -2,6 +2,7 @@
 // writes.
 
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 
 #include "engine/part.h"
@@ -51,37 +52,22 @@ bool is_toml(ByteView bytes) {
 
 namespace json = formats::pt2::json;
 
-/// Reads the value as its kind and as one other, whose message has its path. `count` is the number
-/// of values before it.
-void visit(const json::Value& value, int depth, int& count) {
-  switch (count++ % 9) {
-    case 0:
-      (void)value.as_int();
-      break;
-    case 1:
-      (void)value.as_float();
-      break;
-    case 2:
-      (void)value.as_bool();
-      break;
-    case 3:
-      (void)value.as_string();
-      break;
-    case 4:
-      (void)value.at("a");
-      break;
-    case 5:
-      (void)value.maybe("arg");
-      break;
-    case 6:
-      (void)value.tagged();
-      break;
-    case 7:
-      (void)value.elements();
-      break;
-    default:
-      (void)value.members();
-  }
+constexpr void (*kReads[])(const json::Value&) = {
+    [](const json::Value& value) { (void)value.as_int(); },
+    [](const json::Value& value) { (void)value.as_float(); },
+    [](const json::Value& value) { (void)value.as_bool(); },
+    [](const json::Value& value) { (void)value.as_string(); },
+    [](const json::Value& value) { (void)value.at("a"); },
+    [](const json::Value& value) { (void)value.maybe("arg"); },
+    [](const json::Value& value) { (void)value.tagged(); },
+    [](const json::Value& value) { (void)value.elements(); },
+    [](const json::Value& value) { (void)value.members(); },
+};
+
+/// Reads the value as its kind and as one of kReads, whose message has its path. `count`: the
+/// number of visited values.
+void visit(const json::Value& value, int depth, size_t& count) {
+  kReads[count++ % std::size(kReads)](value);
   if (depth > 8) return;
   int left = 32;
   if (value.is_array()) {
@@ -100,7 +86,7 @@ void visit(const json::Value& value, int depth, int& count) {
 Outcome read_json(ByteView bytes) {
   const auto document = json::Document::parse(copy_of(bytes), "x.json");
   if (!document) return Outcome::kRejected;
-  int count = 0;
+  size_t count = 0;
   visit(document->root(), 0, count);
   return Outcome::kAccepted;
 }
