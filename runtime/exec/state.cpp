@@ -43,8 +43,11 @@ Status check_state(ByteRegion entry, uint32_t arena_bytes) {
 }
 
 uint32_t total_state_bytes(Position state) {
-  constexpr size_t kAt = offsetof(abi::StateHeader, bytes);
-  return state != nullptr ? read<uint32_t>(state + kAt) : 0;
+  if (state == nullptr) return 0;
+  // The entry of named data can start at any address: read() would assume that it is aligned.
+  uint32_t bytes;
+  memcpy(&bytes, state + offsetof(abi::StateHeader, bytes), sizeof bytes);
+  return bytes;
 }
 
 void reset_state(const Model& model) {
