@@ -46,6 +46,25 @@ TEST(Tabulate, FunctionsOfOnePositionBecomeOneTable) {
   }
 }
 
+TEST(Tabulate, OperandsCanBeAbsent) {
+  // Without a bias: one layer is a function of the position, the other reads an input.
+  const ir::Graph before = parsed(R"(graph @forward {
+    input %p: i64[1]
+    input %x: f32[1,1]
+    const %n: f32[3] = 0x000000000000803f00000040
+    const %w: f32[2,1] = 0x0000803f0000003f
+    %a: f32[1] = gather(%n, %p) {dim=0}
+    %b: f32[1,1] = reshape(%a) {shape=[1,1]}
+    %c: f32[1,2] = linear(%b, %w, _)
+    %d: f32[1,2] = linear(%x, %w, _)
+    %y: f32[1,2] = mul(%c, %d)
+    output %y
+})");
+  const auto after = passes::tabulate(before);
+  ASSERT_TRUE(after.ok());
+  EXPECT_EQ(op_names(ir::remove_unused(*after)), "reshape gather linear mul");
+}
+
 TEST(Tabulate, AnEmbeddingIsNoFunctionOfAPosition) {
   const ir::Graph before = parsed(R"(graph @forward {
     input %p: i64[1]
