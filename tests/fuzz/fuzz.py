@@ -29,6 +29,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 
 HOUR, USUAL = 3600, 1200  # processor seconds
@@ -90,15 +91,16 @@ def run_target(program, folder, source, target, seconds):
     for each in (found, crashes):
         each.mkdir(parents=True, exist_ok=True)
     first = first_inputs(source, folder, target)
-    log = folder / f"{target}.log"
-    with log.open("w") as output:
+    with tempfile.TemporaryFile("w+", errors="replace") as output:  # several runs of one target may be at work
         process = subprocess.Popen(
             [program, f"--target={target}", found, first, f"-max_total_time={seconds}", *limits_of(target),
              f"-artifact_prefix={crashes}/{target}-", "-print_final_stats=1"],
             stdout=output, stderr=subprocess.STDOUT, cwd=folder, env=NO_PROFILE)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    text = log.read_text(errors="replace")
+        output.seek(0)
+        text = output.read()
+    (folder / f"{target}.log").write_text(text)
     executions = re.findall(r"^#(\d+)\s", text, re.MULTILINE)
     edges = re.findall(r" cov: (\d+) ", text)
     state = "ok" if process.returncode == 0 else "FAILED"
