@@ -3,7 +3,8 @@
 # undefined-behavior sanitizers and with asserts, in FOLDER/fuzz. tests/fuzz/fuzz.py describes what remains there: the next run
 # continues with the inputs, and log.csv sums up all runs. A crash ends the run of its target; its input is in
 # FOLDER/fuzz/crashes. Exits 1 if there is one.
-# fuzz.sh FOLDER mutations COUNT [TARGET...]: runs COUNT mutations of each target with fuzz_replay of the same build.
+# fuzz.sh FOLDER mutations COUNT [TARGET...]: runs COUNT mutations of each target with fuzz_replay of the same build. Without
+# TARGET it first runs pt2_integers_test.
 # FOLDER/fuzz/mutations.md has the rows of complete parts: the next run continues after them. Remove it if a target or a mutator
 # has changed.
 # fuzz.sh FOLDER coverage: prints the covered lines of parsers and verifiers.
@@ -28,6 +29,10 @@ case $seconds in
   mutations)
     count=$1
     shift
+    if [ $# -eq 0 ]; then
+      ninja -C "$fuzz" --quiet pt2_integers_test
+      "$fuzz/tests/pt2_integers_test" --gtest_brief=1
+    fi
     python3 "$source/tests/fuzz/fuzz.py" mutations "$fuzz/tests/fuzz_replay" "$fuzz" "$source" --count "$count" --jobs 2 "$@" ;;
   coverage) python3 "$source/tests/fuzz/fuzz.py" coverage "$program" "$fuzz" "$source" ;;
   *) python3 "$source/tests/fuzz/fuzz.py" run "$program" "$fuzz" "$source" --seconds "$seconds" "$@" ;;

@@ -166,12 +166,28 @@ Result<int64_t> Call::size(const pt2::SymIntArg& argument) const {
   return found->second;
 }
 
-Result<int64_t> Call::integer(std::string_view name, std::optional<int64_t> fallback) const {
+namespace {
+
+Status check_limit(std::string_view name, int64_t value) {
+  if (value >= -ir::kMaxElements && value <= ir::kMaxElements) return ok();
+  return bad_input("argument {} is {}, expected {} to {}", name, value, -ir::kMaxElements,
+                   ir::kMaxElements);
+}
+
+}  // namespace
+
+Result<int64_t> Call::any_integer(std::string_view name, std::optional<int64_t> fallback) const {
   if (fallback && !has(name)) return *fallback;
   THIMBLE_TRY(const pt2::Argument* argument, given(name));
   if (const auto* whole = std::get_if<int64_t>(argument)) return *whole;
   if (const auto* symbol = std::get_if<pt2::SymIntArg>(argument)) return size(*symbol);
   return wrong(name, "an integer");
+}
+
+Result<int64_t> Call::integer(std::string_view name, std::optional<int64_t> fallback) const {
+  THIMBLE_TRY(const int64_t value, any_integer(name, fallback));
+  THIMBLE_CHECK(check_limit(name, value));
+  return value;
 }
 
 std::optional<double> Call::known_number(const pt2::Argument& argument) const {
@@ -225,11 +241,15 @@ Result<pt2::ScalarType> Call::scalar_type(std::string_view name, pt2::ScalarType
 Result<Ints> Call::integers(std::string_view name, std::optional<Ints> fallback) const {
   if (fallback && !has(name)) return *fallback;
   THIMBLE_TRY(const pt2::Argument* argument, given(name));
-  if (const auto* list = std::get_if<Ints>(argument)) return *list;
+  if (const auto* list = std::get_if<Ints>(argument)) {
+    for (const int64_t value : *list) THIMBLE_CHECK(check_limit(name, value));
+    return *list;
+  }
   if (const auto* list = std::get_if<std::vector<pt2::SymIntArg>>(argument)) {
     Ints result;
     for (const pt2::SymIntArg& each : *list) {
       THIMBLE_TRY(const int64_t value, size(each));
+      THIMBLE_CHECK(check_limit(name, value));
       result.push_back(value);
     }
     return result;

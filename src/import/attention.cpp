@@ -31,8 +31,8 @@ ir::Tensor additive(const ir::Tensor& seen) {
 }
 
 /// Returns an additive mask in which position i attends to positions 0 to i.
-ir::Tensor causal_mask(int64_t rows, int64_t columns) {
-  ir::Tensor mask = ir::zeros(DType::kF32, {rows, columns});
+Result<ir::Tensor> causal_mask(Call& call, int64_t rows, int64_t columns) {
+  THIMBLE_TRY(ir::Tensor mask, call.new_constant(DType::kF32, {rows, columns}));
   for (int64_t i = 0; i < rows * columns; ++i) {
     if (i % columns > i / columns) set_element(mask, static_cast<size_t>(i), kMasked);
   }
@@ -122,8 +122,9 @@ Status scaled_dot_product_attention(Call& call) {
   THIMBLE_TRY(const bool is_causal, call.boolean("is_causal", false));
   const ir::Shape shape = call.shape(scores);
   if (is_causal) {
-    const ValueId mask = call.constant_value(
-        "causal", causal_mask(shape[shape.size() - 2], shape[shape.size() - 1]));
+    THIMBLE_TRY(ir::Tensor causal,
+                causal_mask(call, shape[shape.size() - 2], shape[shape.size() - 1]));
+    const ValueId mask = call.constant_value("causal", std::move(causal));
     THIMBLE_TRY(scores, call.add(OpKind::add, {scores, mask}));
   }
   if (call.has("attn_mask")) {

@@ -157,14 +157,18 @@ ValueId Call::constant_value(std::string_view role, ir::Tensor tensor) {
   return context_.builder.constant(name, std::move(tensor));
 }
 
-Result<ir::Tensor> Call::new_constant(ir::DType dtype, const ir::Shape& shape, double value) {
+Status Call::check_constant(ir::DType dtype, const ir::Shape& shape) const {
   const auto count = shape.empty() ? 1 : ir::checked_element_count(shape);
   const auto element = static_cast<int64_t>(ir::dtype_bytes(dtype));
-  if (count && *count <= builder().constant_bytes_left() / element) {
-    return filled(dtype, shape, value);
-  }
+  const Builder& builder = context_.builder;
+  if (count && *count <= builder.constant_bytes_left() / element) return ok();
   return unsupported("a constant of shape {}: {}", ir::list_text(shape),
-                     builder().limit_of_constants());
+                     builder.limit_of_constants());
+}
+
+Result<ir::Tensor> Call::new_constant(ir::DType dtype, const ir::Shape& shape, double value) {
+  THIMBLE_CHECK(check_constant(dtype, shape));
+  return filled(dtype, shape, value);
 }
 
 bool is_in_place(std::string_view target) {

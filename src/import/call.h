@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "formats/pt2/program.h"
+#include "formats/pt2/unique_names.h"
 #include "import/position.h"
 #include "import/symbols.h"
 #include "import/tensors.h"
@@ -29,7 +30,7 @@ struct Context {
   SymbolValues sizes;                                // values of the graph's symbolic integers
   std::map<std::string, double, std::less<>> reals;  // of its symbolic floats and booleans
   formats::pt2::Graph expanded;                      // types of the nodes that replace control flow
-  std::unordered_set<std::string> names;             // names of the graph and of `expanded`
+  formats::pt2::UniqueNames names;                   // names of the graph and of `expanded`
   PositionCounts counts;                             // of earlier passes over the graph
   PositionCounts found_counts;                       // of this one
   std::unordered_set<std::string> dynamic_scales;    // constants that depend on choose_qparams
@@ -83,11 +84,15 @@ class Call {
   /// Returns a float32 tensor that is known at import: a weight, or a result of views and
   /// arithmetic on weights.
   Result<const ir::Tensor*> constant(std::string_view name);
+  /// Returns an integer of at most ir::kMaxElements, also negative: a product of two fits int64.
   Result<int64_t> integer(std::string_view name, std::optional<int64_t> fallback = {}) const;
+  /// Same, without a limit.
+  Result<int64_t> any_integer(std::string_view name, std::optional<int64_t> fallback = {}) const;
   Result<double> number(std::string_view name, std::optional<double> fallback = {}) const;
   /// Returns a number, also a symbolic one with a known value; nothing for other arguments.
   [[nodiscard]] std::optional<double> known_number(const formats::pt2::Argument& argument) const;
   Result<bool> boolean(std::string_view name, std::optional<bool> fallback = {}) const;
+  /// Returns integers with the limit of integer().
   Result<Ints> integers(std::string_view name, std::optional<Ints> fallback = {}) const;
   Result<std::vector<double>> numbers(std::string_view name) const;
   Result<std::string> text(std::string_view name, std::optional<std::string> fallback = {}) const;
@@ -132,6 +137,12 @@ class Call {
   /// Returns the tensor of a constant whose size the node states and the archive does not have. Not
   /// supported if the limit of all constants does not permit it.
   Result<ir::Tensor> new_constant(ir::DType dtype, const ir::Shape& shape, double value = 0);
+  /// Returns an error if new_constant(dtype, shape) does.
+  [[nodiscard]] Status check_constant(ir::DType dtype, const ir::Shape& shape) const;
+  /// Returns an error if a list of this many positions is larger than the limit of all constants.
+  [[nodiscard]] Status check_positions(int64_t count) const {
+    return check_constant(ir::DType::kI64, {count});
+  }
   [[nodiscard]] Builder& builder() { return context_.builder; }
   [[nodiscard]] const ir::Shape& shape(ir::ValueId id) const { return context_.builder.shape(id); }
 

@@ -56,7 +56,8 @@ Status col2im(Call& call) {
   const int64_t rows = shape[shape.size() - 2];
   THIMBLE_TRY(
       x, call.reshape(x, {has_batch ? shape[0] : 1, rows, overlap.counts[0], overlap.counts[1]}));
-  ir::Tensor ones = ir::zeros(ir::DType::kF32, {rows, 1, overlap.kernel[0], overlap.kernel[1]});
+  THIMBLE_TRY(ir::Tensor ones,
+              call.new_constant(ir::DType::kF32, {rows, 1, overlap.kernel[0], overlap.kernel[1]}));
   for (int64_t i = 0; i < rows; ++i) {
     ones.data<float>()[static_cast<size_t>(i * taps + i % taps)] = 1;
   }

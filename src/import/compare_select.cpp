@@ -173,7 +173,7 @@ Status triangle(Call& call, bool lower) {
   if (type.shape.size() < 2) return bad_input("self has rank {}", type.shape.size());
   const int64_t rows = type.shape[type.shape.size() - 2];
   const int64_t columns = type.shape.back();
-  ir::Tensor kept = ir::zeros(DType::kBool, {rows, columns});
+  THIMBLE_TRY(ir::Tensor kept, call.new_constant(DType::kBool, {rows, columns}));
   for (int64_t i = 0; i < rows * columns; ++i) {
     const int64_t offset = i % columns - i / columns;
     set_element(kept, static_cast<size_t>(i), lower ? offset <= diagonal : offset >= diagonal);
@@ -248,7 +248,7 @@ Status one_hot(Call& call) {
   shape.push_back(1);
   THIMBLE_TRY(const ValueId column, call.reshape(classes, shape));
   const DType dtype = call.builder().graph.type(classes).dtype;
-  ir::Tensor all = ir::zeros(dtype, {count});
+  THIMBLE_TRY(ir::Tensor all, call.new_constant(dtype, {count}));
   for (int64_t i = 0; i < count; ++i) {
     set_element(all, static_cast<size_t>(i), static_cast<double>(i));
   }

@@ -53,7 +53,7 @@ class Expansion {
     return found->graph.get();
   }
 
-  std::string fresh(const std::string& name) { return pt2::unique_name(name, context_.names); }
+  std::string fresh(const std::string& name) { return context_.names.add(name); }
   Names fresh(const Names& names) {
     Names result;
     for (const std::string& name : names) result.push_back(fresh(name));

@@ -13,9 +13,9 @@
 
 namespace thimble::import_pt2 {
 
-/// Limit of the nodes that all control flow of a graph is replaced by: the time to compile a small
-/// file stays bounded.
-constexpr size_t kExpandedNodesMax = 20'000;
+/// Limit of the nodes that all control flow of a graph is replaced by: the time and the memory to
+/// compile a small file stay bounded (a node takes 2 KB).
+constexpr size_t kExpandedNodesMax = 7'500;
 [[nodiscard]] Error too_many_nodes();
 
 [[nodiscard]] bool is_control_flow(std::string_view target);

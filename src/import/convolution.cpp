@@ -124,7 +124,7 @@ Status convolve_volume(Call& call) {
   const int64_t room = shape[2] - (ws[2] - 1) * dilation[0] - 1;
   if (room < 0 || stride[0] < 1 || dilation[0] < 1) return bad_input("the window does not fit");
   const int64_t depth = room / stride[0] + 1;
-  ir::Tensor index = ir::zeros(ir::DType::kI32, {depth, ws[2]});
+  THIMBLE_TRY(ir::Tensor index, call.new_constant(ir::DType::kI32, {depth, ws[2]}));
   for (int64_t i = 0; i < depth * ws[2]; ++i) {
     index.data<int32_t>()[static_cast<size_t>(i)] =
         static_cast<int32_t>(i / ws[2] * stride[0] + i % ws[2] * dilation[0]);

@@ -26,9 +26,9 @@ struct Window {
 };
 
 /// Returns the matrix [size, windows] that distributes gradients to the elements of the windows.
-ir::Tensor distribution(const std::vector<Window>& windows, int64_t size) {
+Result<ir::Tensor> distribution(Call& call, const std::vector<Window>& windows, int64_t size) {
   const auto columns = static_cast<int64_t>(windows.size());
-  ir::Tensor matrix = ir::zeros(ir::DType::kF32, {size, columns});
+  THIMBLE_TRY(ir::Tensor matrix, call.new_constant(ir::DType::kF32, {size, columns}));
   for (int64_t i = 0; i < columns; ++i) {
     const Window& window = windows[static_cast<size_t>(i)];
     for (int64_t k = std::max<int64_t>(window.first, 0); k < std::min(window.last, size); ++k) {
@@ -71,12 +71,15 @@ Status adaptive_avg_pool2d_backward(Call& call) {
   const ir::Shape shape = call.shape(x);
   for (size_t dim = shape.size() - 2; dim < shape.size(); ++dim) {
     const int64_t count = call.shape(g)[dim], size = shape[dim];
+    THIMBLE_CHECK(call.check_constant(ir::DType::kI64, {count, 3}));  // of a Window
     std::vector<Window> windows;
+    windows.reserve(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i) {
       const int64_t first = i * size / count, last = ((i + 1) * size + count - 1) / count;
       windows.push_back({first, last, last - first});
     }
-    THIMBLE_TRY(g, linear_along(call, g, dim, distribution(windows, size)));
+    THIMBLE_TRY(ir::Tensor matrix, distribution(call, windows, size));
+    THIMBLE_TRY(g, linear_along(call, g, dim, std::move(matrix)));
   }
   return call.result(g);
 }
@@ -94,15 +97,18 @@ Status avg_pool2d_backward(Call& call) {
   const ir::Shape shape = call.shape(x);
   for (size_t side = 0; side < 2; ++side) {
     const size_t dim = shape.size() - 2 + side;
-    const int64_t size = shape[dim];
+    const int64_t count = call.shape(g)[dim], size = shape[dim];
+    THIMBLE_CHECK(call.check_constant(ir::DType::kI64, {count, 3}));  // of a Window
     std::vector<Window> windows;
-    for (int64_t i = 0; i < call.shape(g)[dim]; ++i) {
+    windows.reserve(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i) {
       const int64_t first = i * stride[side] - padding[side];
       const int64_t last = std::min(first + kernel[side], size + padding[side]);
       const int64_t inside = std::min(last, size) - std::max<int64_t>(first, 0);
       windows.push_back({first, last, has_divisor ? 1 : counts_padding ? last - first : inside});
     }
-    THIMBLE_TRY(g, linear_along(call, g, dim, distribution(windows, size)));
+    THIMBLE_TRY(ir::Tensor matrix, distribution(call, windows, size));
+    THIMBLE_TRY(g, linear_along(call, g, dim, std::move(matrix)));
   }
   if (!has_divisor) return call.result(g);
   THIMBLE_TRY(const int64_t divisor, call.integer("divisor_override"));

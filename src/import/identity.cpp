@@ -130,7 +130,8 @@ Status native_dropout(Call& call) {
     return unsupported("the model is in training mode; call model.eval() before the export");
   }
   THIMBLE_TRY(const ValueId x, call.tensor("input"));
-  return call.results({x, call.constant_value("kept", filled(DType::kBool, call.shape(x), 1))});
+  THIMBLE_TRY(ir::Tensor kept, call.new_constant(DType::kBool, call.shape(x), 1));
+  return call.results({x, call.constant_value("kept", std::move(kept))});
 }
 
 Status to(Call& call) {

@@ -82,6 +82,7 @@ class JoinedIndex {
     const auto shape =
         count_ == 0 ? constant->shape : ir::broadcast_shape(joined_.shape, constant->shape);
     if (!shape) return bad_input("the indices do not broadcast");
+    THIMBLE_CHECK(call_.check_constant(DType::kI64, *shape));
     const ir::Tensor before = broadcast_to(count_ == 0 ? *constant : joined_, *shape);
     const ir::Tensor here = broadcast_to(*constant, *shape);
     joined_ = ir::zeros(DType::kI64, *shape);

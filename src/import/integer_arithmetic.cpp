@@ -27,7 +27,7 @@ Folded elementwise(const Reader& in, Binary f, std::string_view a_name = "self",
 /// self + alpha * other, with other signs.
 template <int kSelf, int kOther>
 Folded sum(const Reader& in) {
-  const auto alpha = in.call().integer("alpha", 1);
+  const auto alpha = in.call().any_integer("alpha", 1);
   if (!alpha.ok() || (*alpha != 1 && kSelf < 0)) return std::optional<Array>();
   auto a = in.operand("self"), b = in.operand("other");
   if (!a || !b) return std::optional<Array>();

@@ -31,7 +31,7 @@ std::optional<Array> Reader::operand(std::string_view name) const {
     return array_of(*held);
   }
   if (const auto truth = call_.boolean(name); truth.ok()) return Array{{}, {*truth ? 1 : 0}};
-  const auto number = call_.integer(name);
+  const auto number = call_.any_integer(name);
   if (!number.ok()) return std::nullopt;
   return Array{{}, {*number}};
 }

@@ -70,7 +70,7 @@ template <IntFunction kFunction, bool kReversed>
 Result<ValueId> sum_of(const Node& node) {
   THIMBLE_TRY(ValueId a, node.operand(kReversed ? "other" : "self"));
   THIMBLE_TRY(ValueId b, node.operand(kReversed ? "self" : "other"));
-  THIMBLE_TRY(const int64_t alpha, node.call().integer("alpha", 1));
+  THIMBLE_TRY(const int64_t alpha, node.call().any_integer("alpha", 1));
   if (alpha != 1) {
     THIMBLE_TRY(b, node.pair(IntFunction::kMul, b, node.number(static_cast<double>(alpha))));
   }

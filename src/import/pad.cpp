@@ -3,7 +3,6 @@
 // before it. A negative amount removes elements.
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "import/handlers.h"
 #include "import/select_along.h"
@@ -23,9 +22,7 @@ struct Amount {
 Result<std::vector<Amount>> read_amounts(Call& call, std::string_view name,
                                          const ir::Shape& shape) {
   THIMBLE_TRY(const Ints values, call.integers(name));
-  const auto reasonable = [](int64_t value) { return std::abs(value) <= ir::kMaxElements; };
-  if (values.size() % 2 != 0 || values.size() > 2 * shape.size() ||
-      !std::all_of(values.begin(), values.end(), reasonable)) {
+  if (values.size() % 2 != 0 || values.size() > 2 * shape.size()) {
     return bad_input("argument {} is {} for shape {}", name, ir::list_text(values),
                      ir::list_text(shape));
   }
@@ -71,7 +68,9 @@ Status pad_from_itself(Call& call, ValueId x, const std::vector<Amount>& amounts
     if (length < 1 || length > ir::kMaxElements) {
       return bad_input("padding {} and {} of {} elements", amount.before, amount.after, size);
     }
+    THIMBLE_CHECK(call.check_positions(length));
     Ints positions;
+    positions.reserve(static_cast<size_t>(length));
     for (int64_t i = 0; i < length; ++i) positions.push_back(rule(i - amount.before, size));
     const auto [low, high] = std::minmax_element(positions.begin(), positions.end());
     if (*low < 0 || *high >= size) {

@@ -28,9 +28,9 @@ double angle(int64_t k, int64_t t, int64_t n) {
 }
 
 /// Rows: cos of each bin, then -sin of each bin.
-Tensor forward_rows(const Transform& transform) {
+Result<Tensor> forward_rows(Call& call, const Transform& transform) {
   const int64_t n = transform.size, bins = transform.bins();
-  Tensor rows = ir::zeros(ir::DType::kF32, {2 * bins, n});
+  THIMBLE_TRY(Tensor rows, call.new_constant(ir::DType::kF32, {2 * bins, n}));
   for (int64_t row = 0; row < 2 * bins; ++row) {
     for (int64_t t = 0; t < n; ++t) {
       const double at = angle(row % bins, t, n);
@@ -47,9 +47,9 @@ Tensor forward_rows(const Transform& transform) {
 
 /// Rows: a sample of the signal as a sum of the real, then of the imaginary parts of the bins. A
 /// bin has a conjugate copy, except the first one and, for even sizes, the last one.
-Tensor inverse_rows(const Transform& transform) {
+Result<Tensor> inverse_rows(Call& call, const Transform& transform) {
   const int64_t n = transform.size, bins = transform.bins();
-  Tensor rows = ir::zeros(ir::DType::kF32, {n, 2 * bins});
+  THIMBLE_TRY(Tensor rows, call.new_constant(ir::DType::kF32, {n, 2 * bins}));
   for (int64_t t = 0; t < n; ++t) {
     const double window = transform.window.empty()
                               ? 1
@@ -82,7 +82,8 @@ Status split_result(PairCall& node, ValueId both, int64_t dim) {
 Status forward(PairCall& node, ValueId x, int64_t dim, const Transform& transform) {
   Call& call = node.call();
   THIMBLE_CHECK(check_last(call, x, dim));
-  const ValueId rows = call.constant_value("transform", forward_rows(transform));
+  THIMBLE_TRY(Tensor transformation, forward_rows(call, transform));
+  const ValueId rows = call.constant_value("transform", std::move(transformation));
   THIMBLE_TRY(const ValueId both, call.add(OpKind::linear, {x, rows, ir::kNoValue}));
   return split_result(node, both, dim);
 }
@@ -96,7 +97,8 @@ Status inverse(PairCall& node, int64_t dim, const Transform& transform) {
                        transform.size, transform.bins());
   }
   THIMBLE_TRY(const ValueId both, joined(call, z, dim));
-  const ValueId rows = call.constant_value("transform", inverse_rows(transform));
+  THIMBLE_TRY(Tensor transformation, inverse_rows(call, transform));
+  const ValueId rows = call.constant_value("transform", std::move(transformation));
   return call.result(call.add(OpKind::linear, {both, rows, ir::kNoValue}));
 }
 
@@ -192,7 +194,7 @@ Status stft(PairCall& node) {
     return bad_input("a signal of shape {} for n_fft {}", ir::list_text(shape), n);
   }
   THIMBLE_TRY(x, call.reshape(x, {batched ? shape[0] : 1, 1, 1, shape.back()}));
-  Tensor rows = forward_rows(frames.transform);
+  THIMBLE_TRY(Tensor rows, forward_rows(call, frames.transform));
   rows.shape = {2 * bins, 1, 1, n};
   THIMBLE_TRY(
       ValueId y,
@@ -238,7 +240,7 @@ Status istft(PairCall& node) {
   const int64_t count = shape.back(), batch = batched ? shape[0] : 1;
   THIMBLE_TRY(ValueId both, joined(call, z, batched ? 1 : 0));
   THIMBLE_TRY(both, call.reshape(both, {batch, 2 * bins, 1, count}));
-  const Tensor rows = inverse_rows(frames.transform);
+  THIMBLE_TRY(const Tensor rows, inverse_rows(call, frames.transform));
   Tensor filters = ir::permuted(rows, Ints{1, 0});
   filters.shape = {2 * bins, 1, 1, n};
   THIMBLE_TRY(ValueId y,
@@ -248,6 +250,7 @@ Status istft(PairCall& node) {
                         {ir::attr::padding, Ints{0, 0, 0, 0}},
                         {ir::attr::output_padding, Ints{0, 0}},
                         {ir::attr::dilation, Ints{1, 1}}}));
+  THIMBLE_CHECK(call.check_positions((count - 1) * frames.hop + n));
   const std::vector<double> sum = envelope(frames, count);
   const int64_t total = static_cast<int64_t>(sum.size());
   const int64_t first = center ? n / 2 : 0;

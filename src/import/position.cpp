@@ -64,7 +64,8 @@ std::optional<PositionTable> table_of(const Builder& builder, ValueId value,
   const ir::Type& type = builder.graph.type(value);
   if (type.dtype == DType::kF32) return std::nullopt;
   const ValueId source = unviewed(builder, value);
-  if (const int64_t rows = count_of(builder, source, counts); rows > 0) {
+  const int64_t rows_max = builder.constant_bytes_left() / static_cast<int64_t>(sizeof(int64_t));
+  if (const int64_t rows = count_of(builder, source, counts); rows > 0 && rows <= rows_max) {
     ir::Tensor numbers = ir::zeros(type.dtype, {rows});
     for (int64_t i = 0; i < rows; ++i) {
       set_element(numbers, static_cast<size_t>(i), static_cast<double>(i));

@@ -154,6 +154,7 @@ Result<ir::ValueId> put_known(Call& call, ir::ValueId x, const std::vector<ir::V
   THIMBLE_TRY(values, call.add(ir::OpKind::expand, {values}, {{ir::attr::shape, given}}));
   THIMBLE_TRY(values, call.reshape(values, rows));
   THIMBLE_TRY(const ir::ValueId flat, call.reshape(x, merged));
+  THIMBLE_CHECK(call.check_constant(ir::DType::kI64, {merged[dim], 3}));  // of an Ints
   const std::vector<Ints> sources = known_put::sources_of(*positions, merged[dim]);
   THIMBLE_TRY(const ir::ValueId y, accumulates
                                        ? known_put::summed(call, flat, values, dim, sources)

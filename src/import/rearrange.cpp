@@ -21,8 +21,10 @@ size_t place(int64_t dim) {
 /// Element i of the result is element i - shift, modulo the size of the dimension.
 Result<ValueId> rolled(Call& call, ValueId x, size_t dim, int64_t shift) {
   const int64_t size = call.shape(x)[dim];
+  THIMBLE_CHECK(call.check_positions(size));
   const int64_t first = ((-shift) % size + size) % size;
   Ints positions;
+  positions.reserve(place(size));
   for (int64_t i = 0; i < size; ++i) positions.push_back((first + i) % size);
   return select_along(call, x, dim, positions);
 }
@@ -33,6 +35,7 @@ Status flipped(Call& call, ValueId x, const Ints& dims) {
     if (shape.empty()) break;
     if (place(dim) >= shape.size())
       return bad_input("the input has shape {}", ir::list_text(shape));
+    THIMBLE_CHECK(call.check_positions(shape[place(dim)]));
     Ints positions(place(shape[place(dim)]));
     std::iota(positions.rbegin(), positions.rend(), 0);
     THIMBLE_TRY(x, select_along(call, x, place(dim), positions));
@@ -77,6 +80,7 @@ ir::Shape with_leading(const Pixels& pixels, int64_t c, int64_t h, int64_t w) {
 /// Reads the repeat count of each element: one number, or a constant tensor with one number per
 /// element.
 Result<Ints> read_repeats(Call& call, int64_t size) {
+  THIMBLE_CHECK(call.check_positions(size));
   if (!call.is_tensor("repeats")) {
     THIMBLE_TRY(const int64_t repeats, call.integer("repeats"));
     return Ints(place(size), repeats);
@@ -84,7 +88,10 @@ Result<Ints> read_repeats(Call& call, int64_t size) {
   THIMBLE_TRY(const ir::Tensor* const tensor, call.constant("repeats"));
   const auto numbers = tensor->data<float>();
   Ints repeats;
-  for (const float number : numbers) repeats.push_back(static_cast<int64_t>(number));
+  for (const float number : numbers) {
+    if (!(number >= 0 && number < 0x1p31F)) return bad_input("repeats {}", number);
+    repeats.push_back(static_cast<int64_t>(number));
+  }
   if (repeats.size() == 1) repeats.resize(place(size), repeats[0]);
   if (static_cast<int64_t>(repeats.size()) == size) return repeats;
   return bad_input("{} repeats of {} elements", repeats.size(), size);
@@ -98,7 +105,9 @@ Result<ValueId> flat(Call& call, ValueId x) {
 /// `dim`; the elements of a window form a new dimension after `dim`.
 Result<ValueId> windows(Call& call, ValueId x, size_t dim, int64_t count, int64_t size,
                         int64_t step, int64_t dilation) {
+  THIMBLE_CHECK(call.check_constant(ir::DType::kI64, {count, size}));
   Ints positions;
+  positions.reserve(place(count * size));
   for (int64_t i = 0; i < count; ++i) {
     for (int64_t k = 0; k < size; ++k) positions.push_back(i * step + k * dilation);
   }
@@ -157,13 +166,18 @@ Status repeat_interleave(Call& call) {
   if (call.shape(x).empty()) return bad_input("the input is a scalar");
   const int64_t size = call.shape(x)[place(dim)];
   THIMBLE_TRY(const Ints repeats, read_repeats(call, size));
-  Ints positions;
-  for (int64_t i = 0; i < size; ++i) {
-    const int64_t count = repeats[place(i)];
-    if (count < 0 || count > ir::kMaxElements / size) return bad_input("repeats {}", count);
-    positions.insert(positions.end(), place(count), i);
+  int64_t total = 0;
+  for (const int64_t count : repeats) {
+    if (count < 0) return bad_input("repeats {}", count);
+    total += count;
   }
-  if (positions.empty()) return unsupported("the result is empty");
+  if (total == 0) return unsupported("the result is empty");
+  THIMBLE_CHECK(call.check_positions(total));
+  Ints positions;
+  positions.reserve(place(total));
+  for (int64_t i = 0; i < size; ++i) {
+    positions.insert(positions.end(), place(repeats[place(i)]), i);
+  }
   return call.result(select_along(call, x, place(dim), positions));
 }
 

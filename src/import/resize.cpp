@@ -86,6 +86,7 @@ Ints nearest_positions(int64_t in, int64_t out, double scale, bool half_pixels, 
   const float step = scale > 0 ? static_cast<float>(1.0 / scale)
                                : static_cast<float>(in) / static_cast<float>(out);
   Ints positions;
+  positions.reserve(static_cast<size_t>(out));
   for (int64_t i = 0; i < out; ++i) {
     const float at =
         half_pixels ? static_cast<float>((static_cast<double>(i) + 0.5) * static_cast<double>(step))
@@ -113,6 +114,7 @@ Status nearest(Call& call, size_t rank, bool half_pixels) {
   const bool round_ratios = !half_pixels && has_shortcuts(call, resize);
   ValueId y = resize.image.x;
   for (const size_t side : {size_t{1}, size_t{0}}) {
+    THIMBLE_CHECK(call.check_positions(resize.size[side]));
     const Ints positions = nearest_positions(resize.image.extent(call, side), resize.size[side],
                                              resize.scale[side], half_pixels, round_ratios);
     THIMBLE_TRY(y, select_along(call, y, 2 + side, positions));

@@ -56,7 +56,7 @@ Result<ValueId> write_at(Call& call, const Place& place, ValueId part) {
   const size_t dim = static_cast<size_t>(place.dim);
   ir::Shape along(shape.size(), 1);
   along[dim] = shape[dim];
-  ir::Tensor numbers = ir::zeros(ir::DType::kI64, along);
+  THIMBLE_TRY(ir::Tensor numbers, call.new_constant(ir::DType::kI64, along));
   for (int64_t i = 0; i < shape[dim]; ++i) numbers.data<int64_t>()[static_cast<size_t>(i)] = i;
   const ValueId positions = call.constant_value("positions", std::move(numbers));
   THIMBLE_TRY(const ValueId index, call.reshape(place.index, ir::Shape(shape.size(), 1)));

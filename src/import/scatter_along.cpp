@@ -68,11 +68,11 @@ Status write_part(Call& call, const Scatter& s, Result<ValueId> part) {
 }
 
 /// Positions 0 to J - 1 along dimension `dim` of a tensor of this rank.
-ValueId all_positions(Call& call, const Scatter& s, size_t rank, int64_t dim) {
+Result<ValueId> all_positions(Call& call, const Scatter& s, size_t rank, int64_t dim) {
   ir::Shape shape(rank, 1);
   shape[static_cast<size_t>(dim)] = s.size;
   const DType dtype = call.builder().graph.type(s.index).dtype;
-  ir::Tensor numbers = ir::zeros(dtype, shape);
+  THIMBLE_TRY(ir::Tensor numbers, call.new_constant(dtype, shape));
   for (int64_t i = 0; i < s.size; ++i) {
     set_element(numbers, static_cast<size_t>(i), static_cast<double>(i));
   }
@@ -90,7 +90,8 @@ Result<ValueId> opened(Call& call, ValueId x, int64_t dim) {
 Result<ValueId> hits(Call& call, const Scatter& s) {
   THIMBLE_TRY(const ValueId index, opened(call, s.index, s.dim));
   const size_t rank = call.shape(index).size();
-  return call.add(OpKind::compare, {index, all_positions(call, s, rank, s.dim + 1)},
+  THIMBLE_TRY(const ValueId all, all_positions(call, s, rank, s.dim + 1));
+  return call.add(OpKind::compare, {index, all},
                   {{ir::attr::relation, static_cast<int64_t>(Relation::kEq)}});
 }
 
@@ -124,8 +125,9 @@ Result<ValueId> write_rows(Call& call, const Scatter& s, ValueId y, WriteStep st
         "{} writes, expected up to {}: write fewer positions, or use constant positions", s.rows,
         kWritesMax);
   const ir::Shape shape = call.shape(y);
-  const ValueId all = all_positions(call, s, shape.size(), s.dim);
-  ValueId written = call.constant_value("written", filled(DType::kBool, shape, 0));
+  THIMBLE_TRY(const ValueId all, all_positions(call, s, shape.size(), s.dim));
+  THIMBLE_TRY(ir::Tensor none, call.new_constant(DType::kBool, shape));
+  ValueId written = call.constant_value("written", std::move(none));
   for (int64_t i = 0; i < s.rows; ++i) {
     THIMBLE_TRY(const ValueId at, call.apply({slice_step(s.dim, i, i + 1)}, s.index));
     THIMBLE_TRY(const ValueId row, call.apply({slice_step(s.dim, i, i + 1)}, s.source));
@@ -231,7 +233,7 @@ Status masked_scatter(Call& call) {
   const ir::Tensor* known = call.builder().constant_of(mask);
   ValueId index = ir::kNoValue;
   if (known != nullptr) {
-    ir::Tensor numbers = ir::zeros(DType::kI64, {count});
+    THIMBLE_TRY(ir::Tensor numbers, call.new_constant(DType::kI64, {count}));
     int64_t next = 0;
     for (int64_t i = 0; i < count; ++i) {
       const auto at = static_cast<size_t>(i);

@@ -31,8 +31,8 @@ int64_t bounded(int64_t index, int64_t size) {
 }
 
 Result<Step> read_slice(Call& call, const Axis& axis) {
-  THIMBLE_TRY(const int64_t first, call.integer("start", 0));
-  THIMBLE_TRY(const int64_t last, call.integer("end", axis.size));
+  THIMBLE_TRY(const int64_t first, call.any_integer("start", 0));
+  THIMBLE_TRY(const int64_t last, call.any_integer("end", axis.size));
   THIMBLE_TRY(const int64_t step, call.integer("step", 1));
   const int64_t start = bounded(first, axis.size);
   const int64_t end = bounded(last, axis.size);

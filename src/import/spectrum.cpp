@@ -55,6 +55,7 @@ Status real_transform(Call& call, ValueId x, int64_t dim, double factor, bool on
   }
   if (!onesided) return unsupported("onesided=False; {}", kNearest);
   const int64_t n = shape.back();
+  THIMBLE_CHECK(call.check_constant(ir::DType::kF32, {n}));
   THIMBLE_TRY(
       const ValueId y,
       power_of(call, x, std::vector<float>(static_cast<size_t>(n), static_cast<float>(factor)), n));
@@ -87,6 +88,7 @@ double factor_of_mode(int64_t mode, int64_t n) {
 Result<std::vector<float>> stft_window(Call& call, int64_t n) {
   THIMBLE_TRY(const int64_t length, call.integer("win_length", n));
   if (length < 1 || length > n) return bad_input("win_length is {}, n_fft {}", length, n);
+  THIMBLE_CHECK(call.check_constant(ir::DType::kF32, {n}));
   std::vector<float> result(static_cast<size_t>(n), 0.0F);
   const auto first = result.begin() + (n - length) / 2;
   std::fill(first, first + length, 1.0F);

@@ -4,6 +4,10 @@ thimble_test(pt2_mutation_test
           ${CMAKE_CURRENT_LIST_DIR}/mutate.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp
   DEPS thimble_import thimble_passes thimble_formats nlohmann_json::nlohmann_json
   LABELS fuzz fast)
+thimble_test(pt2_integers_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/pt2_integers_test.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp
+  DEPS thimble_import thimble_passes thimble_formats nlohmann_json::nlohmann_json
+  LABELS fuzz fast)
 
 # fuzz_schema(NAME): the header NAME_bfbs_generated.h, which contains the binary schema of the format.
 add_library(fuzz_schemas INTERFACE)

@@ -70,6 +70,16 @@ TEST(ImportErrors, ArgumentsAreLocated) {
             place + "argument self is of kind float, expected a tensor");
 }
 
+TEST(ImportErrors, IntegersHaveALimit) {
+  for (const int64_t amount : {INT64_MIN, INT64_MAX, int64_t{1} << 31}) {
+    Program program = one_input();
+    program.node("aten.pad.default", {{"self", ref("x")}, {"pad", ints({amount, 0})}}, "y", kShape)
+        .output("y");
+    EXPECT_EQ(program.error(), "net.pt2: net.py:10: aten.pad.default: argument pad is " +
+                                   std::to_string(amount) + ", expected -2147483647 to 2147483647");
+  }
+}
+
 TEST(ImportErrors, ResultTypeMustMatchArchive) {
   Program program = one_input();
   program.node("aten.relu.default", {{"self", ref("x")}}, "y", {size(1), size(3)}).output("y");

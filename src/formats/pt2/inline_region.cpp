@@ -117,7 +117,7 @@ bool add_tensors(const Argument& argument, std::vector<std::string>& names) {
 }
 
 bool inline_subgraph(const Graph& subgraph, const SubgraphCall& call, const Node& node,
-                     Graph& graph, std::unordered_set<std::string>& defined) {
+                     Graph& graph, UniqueNames& defined) {
   const std::vector<std::string>& results = call.results;
   std::vector<std::string> inner_operands, inner_results;
   if (!all_tensors(subgraph.inputs, inner_operands) ||
@@ -141,7 +141,7 @@ bool inline_subgraph(const Graph& subgraph, const SubgraphCall& call, const Node
   for (const Node& inner : subgraph.nodes) {
     for (const std::string& name : names_defined_by(inner)) {
       if (names.contains(name)) continue;
-      names[name] = unique_name(name, defined);
+      names[name] = defined.add(name);
     }
   }
   for (const auto& [name, meta] : subgraph.tensor_values) {
@@ -171,8 +171,7 @@ bool inline_subgraph(const Graph& subgraph, const SubgraphCall& call, const Node
   return true;
 }
 
-bool inline_region(const Node& node, size_t subgraph, Graph& graph,
-                   std::unordered_set<std::string>& defined) {
+bool inline_region(const Node& node, size_t subgraph, Graph& graph, UniqueNames& defined) {
   SubgraphCall call;
   for (size_t i = subgraph + 1; i < node.inputs.size(); ++i) {
     if (!add_tensors(node.inputs[i].value, call.operands)) return false;
@@ -180,14 +179,6 @@ bool inline_region(const Node& node, size_t subgraph, Graph& graph,
   if (!all_tensors(node.outputs, call.results)) return false;
   const auto& region = std::get<Subgraph>(node.inputs[subgraph].value);
   return inline_subgraph(*region.graph, call, node, graph, defined);
-}
-
-std::string unique_name(const std::string& name, std::unordered_set<std::string>& defined) {
-  std::string unique = name;
-  for (int suffix = 1; !defined.insert(unique).second; ++suffix) {
-    unique = fmt::format("{}_region{}", name, suffix);
-  }
-  return unique;
 }
 
 }  // namespace thimble::formats::pt2

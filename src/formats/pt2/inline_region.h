@@ -6,10 +6,10 @@
 // `while_loop`, `scan` and `map`, once per iteration.
 
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "formats/pt2/program.h"
+#include "formats/pt2/unique_names.h"
 
 namespace thimble::formats::pt2 {
 
@@ -23,10 +23,6 @@ struct SubgraphCall {
   std::vector<std::string> results;   // one per output
 };
 
-/// Returns `name` or a name that begins with it, and adds it to `defined`, which does not have it.
-[[nodiscard]] std::string unique_name(const std::string& name,
-                                      std::unordered_set<std::string>& defined);
-
 /// Collects the names of the tensors of an argument; returns false if it is of another kind.
 [[nodiscard]] bool add_tensors(const Argument& argument, std::vector<std::string>& names);
 
@@ -35,12 +31,11 @@ struct SubgraphCall {
 /// added. Nodes without a source line or module have those of `node`. Returns false and changes
 /// nothing if `call` does not correspond to the inputs and outputs of the subgraph.
 [[nodiscard]] bool inline_subgraph(const Graph& subgraph, const SubgraphCall& call,
-                                   const Node& node, Graph& graph,
-                                   std::unordered_set<std::string>& defined);
+                                   const Node& node, Graph& graph, UniqueNames& defined);
 
 /// Appends the nodes of a region to `graph.nodes`. `subgraph` as for is_region(). Returns false and
 /// changes nothing if operands or results of node and region do not correspond.
 [[nodiscard]] bool inline_region(const Node& node, size_t subgraph, Graph& graph,
-                                 std::unordered_set<std::string>& defined);
+                                 UniqueNames& defined);
 
 }  // namespace thimble::formats::pt2

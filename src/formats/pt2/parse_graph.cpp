@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_set>
 #include <utility>
 
 #include "formats/pt2/inline_region.h"
@@ -36,7 +35,7 @@ class GraphParser {
   Status check_tensor(const std::string& name, const Value& value) const;
 
   Graph graph_;
-  std::unordered_set<std::string> defined_;
+  UniqueNames defined_;
 };
 
 Status GraphParser::check_tensor(const std::string& name, const Value& value) const {
@@ -56,7 +55,7 @@ Status GraphParser::check_used(const Argument& argument, const Value& value) con
 
 Status GraphParser::define(const Argument& argument, const Value& value) {
   return for_each_name(argument, [&](const std::string& name, bool is_tensor) -> Status {
-    if (!defined_.insert(name).second) {
+    if (!defined_.insert(name)) {
       return value.error(fmt::format("defines \"{}\" a second time", name));
     }
     return is_tensor ? check_tensor(name, value) : ok();
