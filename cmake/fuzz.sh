@@ -4,7 +4,7 @@
 # continues with the inputs, and log.csv sums up all runs. A crash ends the run of its target; its input is in
 # FOLDER/fuzz/crashes. Exits 1 if there is one.
 # fuzz.sh FOLDER mutations COUNT [TARGET...]: runs COUNT mutations of each target with fuzz_replay of the same build. Without
-# TARGET it first runs pt2_integers_test.
+# TARGET it first sets each number of small inputs to limits (pt2_integers_test and --limits of fuzz_replay).
 # FOLDER/fuzz/mutations.md has the rows of complete parts: the next run continues after them. Remove it if a target or a mutator
 # has changed.
 # fuzz.sh FOLDER coverage: prints the covered lines of parsers and verifiers.
@@ -32,6 +32,8 @@ case $seconds in
     if [ $# -eq 0 ]; then
       ninja -C "$fuzz" --quiet pt2_integers_test
       "$fuzz/tests/pt2_integers_test" --gtest_brief=1
+      # shellcheck disable=SC2046 -- a list of words
+      "$fuzz/tests/fuzz_replay" "$source" 0 --limits 3000 $(cat "$source/tests/fuzz/limits_targets.txt")
     fi
     python3 "$source/tests/fuzz/fuzz.py" mutations "$fuzz/tests/fuzz_replay" "$fuzz" "$source" --count "$count" --jobs 2 "$@" ;;
   coverage) python3 "$source/tests/fuzz/fuzz.py" coverage "$program" "$fuzz" "$source" ;;

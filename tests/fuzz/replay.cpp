@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "tests/fuzz/heap_peak.h"
+#include "tests/fuzz/limits.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/read_file.h"
 #include "tests/fuzz/targets.h"
@@ -124,6 +125,30 @@ class Replay {
  public:
   Replay(const Target& target, std::string source) : target_(target), source_(std::move(source)) {}
 
+  /// Runs every input of at most `input_bytes_max` bytes with each number as each limit of an
+  /// integer type: the numbers of a text, or the aligned words of other bytes. Returns true if
+  /// nothing failed.
+  bool run_limits(uint64_t input_bytes_max) {
+    uint64_t count = 0;
+    const double start = seconds_used();
+    counts_ = {};
+    for (const fs::path& path : inputs_of(source_, target_.name)) {
+      const Bytes input = read_file(path);
+      if (input.size() > input_bytes_max) continue;
+      for_each_limit(input, [&](const Bytes& changed, size_t at, const std::string& value) {
+        describe(0, "--limits " + std::to_string(input_bytes_max) + " # " + path.string() +
+                        ", byte " + std::to_string(at) + " = " + value);
+        count_outcome(changed);
+        ++count;
+      });
+    }
+    set_timers(0, 0);
+    describe(0, "--limits " + std::to_string(input_bytes_max));
+    if (count == 0) fail("no input with a number");
+    print(count, seconds_used() - start);
+    return !failed_;
+  }
+
   /// Runs all inputs, then `count` mutations. Prints a row of the table and returns true if nothing
   /// failed.
   bool run(uint64_t count, uint64_t first) {
@@ -182,10 +207,13 @@ class Replay {
     const Bytes& input = inputs[below(random, inputs.size())];
     const Bytes& other = inputs[below(random, inputs.size())];
     const auto change = random() % 8 == 0 ? mutate : target_.mutate;
-    const Bytes mutation = change(input, other, random);
-    switch (run_once(mutation)) {
+    count_outcome(change(input, other, random));
+  }
+
+  void count_outcome(const Bytes& bytes) {
+    switch (run_once(bytes)) {
       case Outcome::kRejected:
-        ++(passes_first_checks(mutation) ? counts_.rejected_later : counts_.rejected_first);
+        ++(passes_first_checks(bytes) ? counts_.rejected_later : counts_.rejected_first);
         return;
       case Outcome::kAccepted:
         ++counts_.accepted;
@@ -252,19 +280,23 @@ int main(int argc, char** argv) {
   const auto number = [](const std::string& word, uint64_t& value) {
     return std::from_chars(word.data(), word.data() + word.size(), value).ec == std::errc();
   };
-  uint64_t count = 0, first = 1;
+  uint64_t count = 0, first = 1, limits = 0;
   std::vector<const Target*> chosen;
   bool good = words.size() >= 2 && number(words[1], count);
   for (size_t i = 2; good && i < words.size(); ++i) {
     if (words[i] == "--first") {
       good = ++i < words.size() && number(words[i], first);
+    } else if (words[i] == "--limits") {
+      good = ++i < words.size() && number(words[i], limits);
     } else {
       chosen.push_back(find_target(words[i]));
       good = chosen.back() != nullptr;
     }
   }
   if (!good) {
-    std::fputs("usage: fuzz_replay SOURCE_DIR COUNT [--first NUMBER] [TARGET...]\n", stderr);
+    std::fputs(
+        "usage: fuzz_replay SOURCE_DIR COUNT [--first NUMBER] [--limits BYTES] [TARGET...]\n",
+        stderr);
     return 2;
   }
   if (chosen.empty()) {
@@ -273,7 +305,9 @@ int main(int argc, char** argv) {
   catch_signals();
   std::fputs(kHeading, stdout);
   bool passed = true;
-  for (const Target* target : chosen)
-    passed = Replay(*target, words[0]).run(count, first) && passed;
+  for (const Target* target : chosen) {
+    Replay replay(*target, words[0]);
+    passed = (limits != 0 ? replay.run_limits(limits) : replay.run(count, first)) && passed;
+  }
   return passed ? 0 : 1;
 }
