@@ -23,6 +23,7 @@ class Symbols {
   void learn(const formats::pt2::SymInt& size, int64_t value);
 
   [[nodiscard]] Result<int64_t> value(const formats::pt2::SymInt& size) const;
+  /// Returns sizes or strides. Each is at most ir::kMaxElements, so that products of two fit int64.
   [[nodiscard]] Result<std::vector<int64_t>> values(
       const std::vector<formats::pt2::SymInt>& sizes) const;
 

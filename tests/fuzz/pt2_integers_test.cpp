@@ -1,6 +1,7 @@
 // Every kind of integer of a model.json becomes a limit of its type. A kind is an argument of an
-// operator, or a field of the graph; kPlacesMax places of each are changed. Required: no crash, no
-// sanitizer report, a second of processor time and the memory that docs/faults.md states.
+// operator, of which kPlacesMax places are changed, or a field outside of nodes, such as a stride,
+// of which one place of each archive is changed: archives have different operators. Required: no
+// crash, no sanitizer report, a second of processor time and the memory that docs/faults.md states.
 //
 // A failure prints the command that repeats it.
 
@@ -43,15 +44,18 @@ class Places {
  public:
   void add_archive(size_t archive, const json& model) {
     archive_ = archive;
+    fields_.clear();
     visit(model, json::json_pointer(), "", "");
   }
   std::vector<Place> all;
 
  private:
-  /// `owner` is the operator and the argument, `key` the last key of an object.
+  /// `owner` is the operator and the argument, empty outside of nodes. `key` has the last two keys
+  /// of objects.
   void visit(const json& value, const json::json_pointer& at, std::string owner, std::string key) {
     if (value.is_number_integer()) {
-      if (++counts_[owner + " " + key] <= kPlacesMax) all.push_back({archive_, at});
+      int& count = owner.empty() ? fields_[key] : counts_[owner + " " + key];
+      if (++count <= (owner.empty() ? 1 : kPlacesMax)) all.push_back({archive_, at});
     } else if (value.is_array()) {
       for (size_t i = 0; i < value.size(); ++i) visit(value[i], at / i, owner, key);
     } else if (value.is_object()) {
@@ -61,13 +65,14 @@ class Places {
         owner += " " + name->get<std::string>();
       }
       for (const auto& [child_key, child] : value.items()) {
-        visit(child, at / child_key, owner, child_key);
+        visit(child, at / child_key, owner, key.substr(key.rfind(' ') + 1) + " " + child_key);
       }
     }
   }
 
   size_t archive_ = 0;
-  std::map<std::string, int> counts_;
+  std::map<std::string, int> counts_;  // of all archives
+  std::map<std::string, int> fields_;  // of this archive
 };
 
 std::vector<std::filesystem::path> archives() {
