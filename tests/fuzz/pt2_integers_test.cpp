@@ -18,11 +18,9 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/pt2/reader.h"
-#include "import/import.h"
-#include "passes/pipeline.h"
 #include "tests/folders.h"
 #include "tests/fuzz/heap_peak.h"
+#include "tests/fuzz/pt2_stages.h"
 #include "tests/unit/formats_test_support.h"
 
 namespace thimble::fuzz {
@@ -50,8 +48,8 @@ class Places {
   std::vector<Place> all;
 
  private:
-  /// `owner` is the operator and the argument, empty outside of nodes. `key` has the last two keys
-  /// of objects.
+  /// `owner` is the operator and the argument, empty outside of nodes. `key` has the keys of the
+  /// two innermost objects.
   void visit(const json& value, const json::json_pointer& at, std::string owner, std::string key) {
     if (value.is_number_integer()) {
       int& count = owner.empty() ? fields_[key] : counts_[owner + " " + key];
@@ -86,25 +84,12 @@ std::vector<std::filesystem::path> archives() {
   return paths;
 }
 
-/// Runs the stages of `compile` that precede the reading of calibration data.
-void import_and_clean(const Bytes& archive) {
-  const auto program = formats::pt2::read(archive, "x.pt2");
-  if (!program) return;
-  const auto model = import_pt2::import_program(*program, {}, "x.pt2");
-  if (model) (void)passes::run_float_passes(model->graph);
-}
-
 char running[1024];
 
 extern "C" void print_change_and_die(int signal_number) {
   std::fputs(running, stderr);
   std::signal(signal_number, SIG_DFL);
   std::raise(signal_number);
-}
-
-size_t from_environment(const char* name, size_t otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
 TEST(Pt2Integers, LimitsAreSafe) {
@@ -140,6 +125,7 @@ TEST(Pt2Integers, LimitsAreSafe) {
     const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     EXPECT_LE(peak.bytes(), (size_t{16} << 20) + 64 * archive.size()) << running;
     EXPECT_LE(seconds, 1) << running;
+    ASSERT_FALSE(HasFatalFailure()) << running;
   }
   std::printf("%zu places, %zu changes\n", places.all.size(), total);
 }

@@ -18,19 +18,17 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/pt2/reader.h"
-#include "import/import.h"
-#include "ir/verify.h"
-#include "passes/pipeline.h"
 #include "tests/folders.h"
 #include "tests/fuzz/heap_peak.h"
 #include "tests/fuzz/mutate_json.h"
+#include "tests/fuzz/pt2_stages.h"
 #include "tests/unit/formats_test_support.h"
 
 namespace thimble::formats {
 namespace {
 
 using fuzz::below;
+using fuzz::from_environment;
 using fuzz::mutate_json;
 using fuzz::mutate_string;
 using fuzz::Random;
@@ -56,21 +54,8 @@ void read_everything(const Bytes& archive) {
   }
 }
 
-/// Runs the stages of `compile` that precede the reading of calibration data.
-void import_and_clean(const Bytes& archive) {
-  const auto program = thimble::formats::pt2::read(archive, "mutation.pt2");
-  if (!program.ok()) return;
-  const auto model = thimble::import_pt2::import_program(*program, {}, "mutation.pt2");
-  if (!model.ok()) return;
-  const auto verified = thimble::ir::verify(model->graph);
-  ASSERT_TRUE(verified.ok()) << verified.error().message;
-  const auto cleaned = thimble::passes::run_float_passes(model->graph);
-  if (!cleaned.ok()) return;
-  ASSERT_TRUE(thimble::ir::verify(*cleaned).ok());
-}
-
 const std::vector<Consumer>& consumers() {
-  static const std::vector<Consumer> all = {read_everything, import_and_clean};
+  static const std::vector<Consumer> all = {read_everything, fuzz::import_and_clean};
   return all;
 }
 
@@ -101,11 +86,6 @@ extern "C" void print_command_and_die(int signal_number) {
   print_command();
   std::signal(signal_number, SIG_DFL);
   std::raise(signal_number);
-}
-
-uint64_t from_environment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
 /// Calls `mutate(random, i)` for consecutive seeds and consumes the returned archives.

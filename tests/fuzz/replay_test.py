@@ -63,8 +63,9 @@ def main():
         found = batch("few_pass", "--count", "300", "--slice", "200")
         if found[0] != 1 or "repeat: fuzz_replay" not in found[1]:
             failed.append(f"a failed slice: {found}")
-        for name, content, code, text in (("abort_later", b"a7 7", 1, "input, byte 3 = 0\n"), ("good", b"good", 1, "no input with a number"),
-                                          ("keep", b"\1\0\0\0\2\0\0\0\3", 0, "| `keep` | 24 |")):
+        limits = (("abort_later", b"a7 7", 1, "input, byte 3 = 0\n"), ("good", b"good", 1, "no input with a number"),
+                  ("keep", b"\1\0\0\0\2\0\0\0\3", 0, "| `keep` | 24 |"))
+        for name, content, code, text in limits:
             (folder / "tests/fuzz/corpus" / name / "input").write_bytes(content)
             found = run(0, "--limits", 100, name)
             if found[0] != code or text not in found[1]:
