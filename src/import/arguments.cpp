@@ -169,7 +169,7 @@ Result<int64_t> Call::size(const pt2::SymIntArg& argument) const {
 namespace {
 
 Status check_limit(std::string_view name, int64_t value) {
-  if (value >= -ir::kMaxElements && value <= ir::kMaxElements) return ok();
+  if (products_fit(value)) return ok();
   return bad_input("argument {} is {}, expected {} to {}", name, value, -ir::kMaxElements,
                    ir::kMaxElements);
 }

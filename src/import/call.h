@@ -84,7 +84,7 @@ class Call {
   /// Returns a float32 tensor that is known at import: a weight, or a result of views and
   /// arithmetic on weights.
   Result<const ir::Tensor*> constant(std::string_view name);
-  /// Returns an integer of at most ir::kMaxElements, also negative: a product of two fits int64.
+  /// Returns an integer for which products_fit() returns true.
   Result<int64_t> integer(std::string_view name, std::optional<int64_t> fallback = {}) const;
   /// Same, without a limit.
   Result<int64_t> any_integer(std::string_view name, std::optional<int64_t> fallback = {}) const;

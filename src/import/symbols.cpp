@@ -221,7 +221,7 @@ Result<std::vector<int64_t>> Symbols::values(const std::vector<pt2::SymInt>& siz
   std::vector<int64_t> result;
   for (const pt2::SymInt& size : sizes) {
     THIMBLE_TRY(const int64_t number, value(size));
-    if (number < -ir::kMaxElements || number > ir::kMaxElements) {
+    if (!products_fit(number)) {
       return bad_input("a size or stride is {}, expected at most {}", number, ir::kMaxElements);
     }
     result.push_back(number);

@@ -8,8 +8,15 @@
 #include "formats/pt2/reader.h"
 #include "import/expression.h"
 #include "import/import.h"
+#include "ir/type.h"
 
 namespace thimble::import_pt2 {
+
+/// Returns true for a number of at most ir::kMaxElements, also negative: a product of two fits
+/// int64.
+constexpr bool products_fit(int64_t number) {
+  return number >= -ir::kMaxElements && number <= ir::kMaxElements;
+}
 
 class Symbols {
  public:
@@ -23,7 +30,7 @@ class Symbols {
   void learn(const formats::pt2::SymInt& size, int64_t value);
 
   [[nodiscard]] Result<int64_t> value(const formats::pt2::SymInt& size) const;
-  /// Returns sizes or strides. Each is at most ir::kMaxElements, so that products of two fit int64.
+  /// Returns sizes or strides, for which products_fit() returns true.
   [[nodiscard]] Result<std::vector<int64_t>> values(
       const std::vector<formats::pt2::SymInt>& sizes) const;
 

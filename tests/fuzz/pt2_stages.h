@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of changed .pt2 files share.
+// Functions of the tests that change .pt2 files.
 
 #include <cstdint>
 #include <cstdlib>
