@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # make        builds the program, build/thimble
 # make boards builds the images of all emulated boards; without it each is built when first used
 # make demo   compiles a network, runs it here and on an emulated Cortex-M55

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Constants of depthwise convolutions packed for Helium. The rules of abi/kernel_layout.h apply.
 

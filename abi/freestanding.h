@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Replaces the few parts of the C++ standard library that device code needs. Device code is C++17
 // and includes only <cstdint>, <cstddef> and headers of C, of which it calls memcpy, memset and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Bytes that store two weights of 4 bits, both in [-8, 7].
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Packed constants of conv2d_int4_group and linear_int4_group: weights of 4 bits with a factor for
 // each 32 weights of an output channel (attribute weight_group). One form for all cores.

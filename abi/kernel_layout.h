@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The version of the packed constants of native operators (abi/params/, abi/packed_ops.h and the
 // headers of single cores).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Limits that compiler and runtime share. A test exercises each of them.
 #include <cstdint>

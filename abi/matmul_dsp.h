@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Constants of convolutions and linears packed for the DSP extension. The rules of
 // abi/kernel_layout.h apply.

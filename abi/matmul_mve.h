@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Packed constants of conv2d_mve and linear_mve. Output channels are grouped in quads (four
 // channels), in the order in which the Helium kernels read them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Packed constants of convolution and linear operators for cores without the DSP extension
 // (Isa::kThumb1 and kThumb2; kernels/v6m, kernels/v7m, kernels/portable). The rules of

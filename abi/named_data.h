@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Entries of the `.pte`'s named_data in which Thimble stores what ET12 has no field for. Keys and
 // structs; integers are little-endian. Other runtimes ignore the entries.

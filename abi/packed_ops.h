@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Packed constants of operators that are neither convolution nor linear. They contain everything
 // that run() needs except the addresses of its operands. The rules of abi/kernel_layout.h apply:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Constants of the `.pte` container (ExecuTorch program, identifier ET12), for a reader that
 // decodes the flatbuffer without generated code. docs/formats/pte.md explains them; a unit test

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // An operator of a `.pte`: what its row in pte_ops.def says, and its key in records.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // An enum and a table with the rows of pte_ops.def.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The program of a native file in the form that the runtime executes in place: the tables and names
 // of the flatbuffer as arrays of numbers. The records follow abi::ProgramEntry (entry_version 2) in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Size of the runtime's arrays after the arena (runtime/exec/model.h). Not included: thimble_model,
 // and DelegateBackend::persistent_bytes, which depends on the linked driver. The arrays consist of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Status codes of the runtime and of kernel checks: an integer on the device, with a text in
 // thimble_status_text. Rows of status.def: THIMBLE_STATUS(name, value, text).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Toolchain file: Linux on aarch64 from Debian's cross compiler (package g++-aarch64-linux-gnu). The program needs zlib for it
 # (zlib1g-dev:arm64): ZLIB_ROOT, if it is not in the system's folders.
 set(CMAKE_SYSTEM_NAME Linux)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # build.sh FOLDER TARGET...: configures once and builds Release with Ninja. It uses the first CMake that
 # is recent enough, because the one on PATH may be missing, too old, or a wrapper that does not start.
 # The target built_images builds the images of emulated boards that exist in the build folder, so that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # thimble_commit(OUT SOURCE): the first 12 digits of the commit of SOURCE; "unknown" if SOURCE is not the top of a git
 # checkout, such as an unpacked archive in another project's tree. A source distribution has the commit in cmake/commit.txt.
 function(thimble_commit out source)

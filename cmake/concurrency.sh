@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # concurrency.sh FOLDER threads|soak: runs tests/concurrency with a sanitizer, in a build of its own in FOLDER.
 # threads: ThreadSanitizer; also compiles networks with 8 threads, which must give the bytes of one thread.
 # soak: AddressSanitizer and UndefinedBehaviorSanitizer, 10,000 random calls of several models in one arena.

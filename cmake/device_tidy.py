@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs clang-tidy on the device code of the tree that a Cortex-M55 runs, which has the instruction sets of all kernels.
 
 usage: device_tidy.py SOURCE_DIR [FILE...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Rows of engines. An engine is a folder engines/<name>/ of this tree, or of a folder of
 # THIMBLE_EXTRA_TARGETS, which has the same layout (docs/adding-a-target.md). Its engine.cmake calls
 # thimble_engine(). The host build and the builds of firmware both read the rows.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Engines in the host build: a library for each subfolder, and the lists of engines that the program
 # reads. The lists are written at configuration, from the rows of this tree and of
 # THIMBLE_EXTRA_TARGETS (cmake/engine_rows.cmake).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Libraries for ExecuTorch's own runtime (executorch/CMakeLists.txt), if an ExecuTorch is given. The default is that of the
 # Python for tests of peers.
 set(THIMBLE_EXECUTORCH "" CACHE PATH "Package folder of ExecuTorch's wheel, or prefix of its installation")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Target thimble_fmt: a static library, so that the program runs on machines without fmt. Debian and Ubuntu have fmt as
 # headers and a shared library. Then the functions that the headers only declare are compiled once here.
 function(thimble_fmt_library)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of fmt that its headers declare, for systems that have fmt only as a shared
 // library.
 #include <fmt/format-inl.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # fuzz.sh FOLDER SECONDS [TARGET...]: runs libFuzzer on each target of tests/fuzz for SECONDS, with the address and
 # undefined-behavior sanitizers and with asserts, in FOLDER/fuzz. tests/fuzz/fuzz.py describes what remains there: the next run
 # continues with the inputs, and log.csv sums up all runs. A crash ends the run of its target; its input is in

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Installs the missing packages of packages.txt. Does nothing if all are installed, or on machines
 # without dpkg, where these packages have other names.
 set -eu

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # `cmake --install build --prefix DIR`: the program, the images of emulated boards, the device sources, the CMake package.
 # The packages (cmake/pack.cmake) and the wheel (pyproject.toml) contain the same files.
 include(GNUInstallDirs)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # thimble_install_licenses(DESTINATION): installs the licences of the code of others that an installation contains: the
 # static libraries and headers in the program, the C library in the images of emulated boards, nanobind in the Python
 # module. Debian and Ubuntu keep a licence in the `copyright` file of each package; elsewhere THIMBLE_LICENSES names a

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # lint.sh FOLDER: runs clang-format and clang-tidy (version 14) on the C and C++ sources, and codespell on
 # all text. clang-tidy has more checks on device code (device_tidy.yaml). FOLDER is a configured build
 # folder. clang-tidy needs compile commands without unity builds, so a second build folder is configured

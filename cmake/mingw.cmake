@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Toolchain file: Windows from Debian's MinGW-w64 (package g++-mingw-w64-x86-64-posix, libz-mingw-w64-dev). Libraries that
 # consist of headers are those of this machine, in a folder without the headers of its C library.
 set(CMAKE_SYSTEM_NAME Windows)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # `make package`: a Debian package and an archive of what cmake/install.cmake installs.
 if(SKBUILD)
   return()

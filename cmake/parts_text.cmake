@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes OUT, a source file with the content of PARTS (see src/engine/parts_text.h).
 set(rows)
 foreach(part ${PARTS})

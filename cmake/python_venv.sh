@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # python_venv.sh FOLDER: makes FOLDER/python-venv with nanobind and NumPy, with which cmake/build.sh builds
 # the Python package, and with reuse, which checks the licence of each file. Without a network, says so and
 # makes nothing: the tests of the package are skipped.

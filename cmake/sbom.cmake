@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # thimble_install_sbom(DESTINATION): writes and installs thimble.cdx.json, a list in the CycloneDX format (version 1.5) of the
 # code of others in an installation: name, version and licence of each row of THIMBLE_THIRD_PARTY (licenses.cmake), and nanobind
 # in a wheel. A version is that of the installed Debian package; it is left out on other systems. The device libraries contain

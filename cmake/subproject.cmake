@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Thimble in another project, usually firmware: the device libraries and thimble_add_model. The compiler is a program for the
 # build machine: THIMBLE_PROGRAM, or thimble on PATH, or in build/ of this tree. Nothing is built or downloaded here: without
 # the program, thimble_add_model adds a `.pte` that was compiled elsewhere. Projects that cannot use add_subdirectory on this

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # find_package(thimble 0.2 CONFIG): the device libraries and thimble_add_model. THIMBLE_PROGRAM is the program of this
 # installation, unless it is set before, or the installation has none.
 get_filename_component(THIMBLE_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Libraries of the device code for an application, compiled with its toolchain and flags. They are static and not part of
 # `all`, so that only what is used is compiled, and only called functions are linked.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Models in an application's build. find_package(thimble), add_subdirectory and FetchContent all use this file.
 #
 #   thimble_add_model(APP MODEL.pt2|MODEL.pte TARGET cortex-m4 [EMIT pte|c] [CALIBRATE DATA.npz] [REPORT FILE.json|.html]

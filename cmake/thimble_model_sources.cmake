@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Run as a script: writes NAME.h and NAME_model.cpp next to the compiled model.
 include(${CMAKE_CURRENT_LIST_DIR}/thimble_read_pte.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/thimble_write_model.cmake)

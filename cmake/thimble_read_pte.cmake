@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Reads what an application needs to know of a `.pte` with records (abi/records.h): no program of the build machine runs.
 #
 #   thimble_read_pte(PREFIX FILE)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # thimble_unity(NAME): with THIMBLE_UNITY, the sources of each folder are one translation unit, and the
 # sources of small folders together, so headers are read once. This more than halves the time of a full
 # build. Generated sources are excluded.

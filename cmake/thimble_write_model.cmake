@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # thimble_write_model(NAME PTE FOLDER ARENA POINTERS PTE_BYTES ISA TARGET KEYS KERNELS): writes NAME.h and NAME_model.cpp into
 # FOLDER. The kernels are those of the operators' KEYS, or of the file KERNELS that `thimble compile --kernels` wrote.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes the C++ file with version and commit of this build: cmake -DVERSION=0.2.0 -DSOURCE=FOLDER -DOUTPUT=FILE -P ...
 # It contains no date and no path: two builds of one commit are equal.
 include(${CMAKE_CURRENT_LIST_DIR}/commit.cmake)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // ExecuTorch's error codes for the statuses of Thimble.
 

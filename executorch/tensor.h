@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // ExecuTorch's tensors as the kernels' view of a tensor.
 

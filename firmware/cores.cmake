@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # One row per core with firmware images: its board, and its compiler flags or the core whose object
 # files it shares. GCC 12 does not support cortex-m85; its image is built for cortex-m55. An image for
 # an older core than its board's works because each Armv8-M or v7-M core executes v6-M code. microbit

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Cross-compiled images as a part of the host build, without a second configuration. The functions keep
 # their rows in global properties. An object is compiled once for each core that has flags of its own.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of every kernel of this build. One is sorted by the length of the name; within a length,
 // aten kernels are last, because few files call them, and the others are in the order of
 // kernels.def. The other table is sorted by key; variants of one operator are adjacent, in the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verifies, member by member, that the C declarations of c_call.h match those of kernels.h.
 
 #include "kernels/c_call.h"

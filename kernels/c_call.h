@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_C_CALL_H
 #define THIMBLE_C_CALL_H
 /* Arguments of a kernel as constant data of C11: `thimble compile --emit c` writes them for kernels

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Defines the object that a row of kernels.def declares. Name and argument letters come only from
 // abi/ops/<family>.h, which the kernel's file includes.

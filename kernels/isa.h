@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The kernel variants that exist in this build: those that the compile target supports. A file of
 // kernels/<variant>/ begins with `#if THIMBLE_HAS_<VARIANT>`, so that any build system may compile

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Declares every kernel of this build, one object for each row of kernels.def. It is separate from
 // kernels.h, so that a new row does not recompile other kernels.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The runtime's interface to a kernel: a name, its argument letters, a check that runs once at
 // load, and a run function.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Ends the compilation of a model with one sentence if the compiler's flags do not select the
 // instructions that the file needs. The model's source defines before:

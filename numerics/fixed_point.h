@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Fixed-point primitives with the arithmetic of docs/numerics.md. The header is freestanding and
 // constexpr. No function has undefined behaviour for arguments in its stated range; accumulators

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Functions of one float32 for kernels of operators that stay in float. Results are computed in
 // double and rounded once, without libm; they are identical on every machine with IEEE arithmetic.

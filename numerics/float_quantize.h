@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Quantization and dequantization of float32 numbers by integer operations on their bits. It serves
 // cores without floating-point hardware, where each float operation is a library call of about a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Arithmetic of 16-bit activations (docs/numerics.md, "16-bit activations"). Freestanding.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // 1 / sqrt of a 64-bit integer with 16 bits of precision; see docs/numerics.md, "Norms".
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // log2 of an integer in Q16 without a table; see docs/numerics.md, "Log-softmax".
 

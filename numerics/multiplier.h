@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Converts a real multiplier to (mult, shift); see docs/numerics.md, "Requantization". The function
 // is constexpr, but only the host calls it, because it computes in double.

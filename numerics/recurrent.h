@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Gates of recurrent layers in int16: docs/numerics.md, "Recurrent layers". Freestanding.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Softmax in fixed point with 5 integer bits, bit-exact with gemmlowp and CMSIS-NN
 // `arm_softmax_s8`. This header is the definition that docs/numerics.md, "Softmax", refers to.

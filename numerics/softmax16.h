@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Softmax with 16-bit results (docs/numerics.md, "16-bit activations"): the arithmetic of
 // numerics/softmax.h with a finer last step. No argument has undefined behaviour.

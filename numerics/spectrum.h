@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The integer Fourier transform of log_mel: docs/numerics.md, "Log-mel spectrum". Freestanding.
 

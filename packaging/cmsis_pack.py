@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The device code of Thimble as a CMSIS pack, without a model.
 
 `thimble export-sources --layout cmsis` makes a pack for one model and core, with only the kernels that the model calls. This

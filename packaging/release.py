@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the files of a release from the current commit, and signs them.
 
 usage: release.py OUT --key KEY        KEY: an OpenPGP key of gpg that can sign

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the release twice, from two clones of the current commit, and compares the bytes.
 
 usage: reproducible.py FOLDER [--sample] [--cached] [--only PART,...] [--keep]

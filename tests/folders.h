@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The folders of a test program's data. One source file alone contains the paths, so that a
 // compiler cache finds the objects of all other tests again in another clone.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Golden files of the present kernel layout version (tests/data/golden).
 

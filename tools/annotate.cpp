@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble annotate: what the quantizer does with each node of a model, for PyTorch's quantizers.
 
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble boards: the serial ports of this machine, for `run --on serial:PORT`.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Bundled programs: a program file with inputs and expected outputs (formats/bundle/bundle.h).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // `thimble compile --emit c`: writes the model as C, and the files that a build system needs.
 //

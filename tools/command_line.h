@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The command line: its verbs and their options. A wrapper of CLI11: including its header takes a
 // compiler longer than any of our files, so only command_line.cpp includes it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The verbs of the command line. Each function adds its subcommand, which sets `exit_code` when it
 // has run: 0 success; 1 the model cannot run on this target; 2 bad input or usage.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble compare: compares a compiled model with its float model over a data set.
 
 #include <algorithm>

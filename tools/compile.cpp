@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble compile: compiles a `.pt2` to a `.pte` and reports the result.
 
 #include <cstdio>

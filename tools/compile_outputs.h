@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The files that `thimble compile` writes: the `.pte`, other formats of the network, what a
 // firmware links, and the report.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # demo.sh BUILD: compiles a digit classifier for a Cortex-M55, compares it with the float model on
 # digits that are not in the training data, and runs it on an emulated board. The results on the board
 # and on this machine must be bit-identical.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble diff: what changed between two compiled programs, in total and per operator; for CI, with
 // conditions that make it fail.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Interface between the command line and the engines: each engine adds its options to
 // `thimble compile` and its payloads to `thimble inspect`. The build lists the engines

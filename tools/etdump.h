@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // `run --etdump`: the trace of a run as an ETDump (formats/etdump/etdump.h).
 

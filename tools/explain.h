@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Describes a `.pte` of any writer, method by method: operators and whether there are kernels for
 // them, delegates with their inputs and outputs, and states that are kept between runs.

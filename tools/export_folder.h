@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The folder of `export-sources`. thimble_files.txt in it lists the files that the command wrote,
 // with their digests, in the form of sha256sum. The next export into the folder removes those that

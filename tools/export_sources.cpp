@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble export-sources: the files that a product compiles for a `.pte`, for build systems that
 // know nothing of Thimble (ESP-IDF, MCUXpresso, STM32Cube, Makefiles, IAR, Keil), or as a library
 // for Arduino and PlatformIO, or as a CMSIS pack.

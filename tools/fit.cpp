@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble fit: which parts run a model, how fast, and why not.
 
 #include <algorithm>

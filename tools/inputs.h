@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reads `.npy` and `.npz` files as model inputs: one call, or several calls along the first axis.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble inspect: shows the content of a file as text or JSON.
 
 #include <cstdio>

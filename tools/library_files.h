@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Folders with device code as libraries of other build systems: an Arduino library, which is also
 // a PlatformIO library, and a CMSIS pack. The C of a model (`compile --emit c`) and the runtime

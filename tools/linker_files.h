@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // NAME_sections.ld: places the objects for which the compiler has chosen a memory.
 

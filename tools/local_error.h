@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The error of a single operator of a compiled model: its operands are the float model's values,
 // quantized, so that errors of operators before it do not count.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble: compile, run, compare and inspect models for microcontrollers. One file per verb.
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tools/measured_option.h"
 
 #include "driver/output_quality.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The option of `compile` that helps most, for `compare --per-layer`: the float model is quantized
 // for the file's target with the data as calibration, without and with each option

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A model that can be called on the host runtime, on an emulated board or on the reference
 // evaluator.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble opt: runs passes on the text of a graph: selected passes, or all but some.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Output of all verbs: errors with their exit codes, files that are written completely or not at
 // all, and progress on a terminal.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Data of a part for times of a profile in milliseconds: clocks, wait states, systems of the
 // NPUs. A file names its core only, so that the part is that of --target.

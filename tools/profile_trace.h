@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // `thimble run --profile --trace FILE`: the profile of a run as a trace.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Figures of a `.pte`, computed from the file alone: sizes, and estimates per call.
 

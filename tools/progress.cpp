@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Progress: the line is drawn by a thread of its own, so that it appears and counts while the work
 // reports nothing.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Measures how close the outputs of a compiled model are to the float model's, over many calls.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble run: runs a model on the host runtime, an emulated board or the reference evaluator.
 
 #include <algorithm>

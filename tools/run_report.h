@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The report of `thimble run`: the outputs, and with a profile instructions, cycles and times.
 

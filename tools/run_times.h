@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Cycles and times of a run on an emulated board: of each operator, of calls that run while an NPU
 // works, and of one inference.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The facts of a run on a board with a serial line, for `thimble run`.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Lists the operators that the engines of a part support, by their PyTorch names.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble targets: lists the parts and what they support.
 
 #include <algorithm>

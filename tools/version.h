@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Version of this build. The build writes the definitions (cmake/write_version.cmake).
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "thimble_zephyr.h"
 
 #include <zephyr/logging/log.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # thimble_zephyr_model(MODEL.pt2 [TARGET name] [CALIBRATE DATA.npz] [NAME name] [OPTIONS ...])
 #
 # thimble_add_model for the application. TARGET is CONFIG_THIMBLE_TARGET by default. A target whose instructions the build of

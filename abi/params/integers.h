@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Parameters of arithmetic on 32-bit integers: positions, masks, lengths. The values of `function`
 // are those of src/ir/int_functions.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Parameters of linear layers. x is [rows, in_features]; all leading dimensions are rows.
 

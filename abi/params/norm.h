@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Parameters of norms. The term added to the variance is int_eps << eps_shift.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Parameters of pools. Activations are NHWC in memory (dim_order 0,2,3,1).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Parameters of reductions and scans. keepdim = 1: the reduced dimensions stay, with size 1.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The protocol between `thimble run --on serial:PORT` and examples/serial_runner. docs/boards.md
 // describes the exchange.

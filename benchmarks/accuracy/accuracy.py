@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the int8 accuracy of Thimble and of other tools on the same networks and data.
 
 usage: accuracy.py [--program build/thimble] [NAME ...] [--seed N] [--print | --check]

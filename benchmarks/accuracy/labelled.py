@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accuracy of the networks with the shapes of MLPerf Tiny on 1,000 labelled samples that are in no file: float and int8.
 
 The samples are drawn by the generators that the training data comes from, with other seeds. The anomaly detector was trained on

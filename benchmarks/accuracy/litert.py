@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quantizes networks for LiteRT (peers.py calls it).
 
 litert-torch converts the export to a float `.tflite`, ai-edge-quantizer quantizes it with its recipe for static int8, which has

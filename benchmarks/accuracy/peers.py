@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures the int8 quantization of other tools on the networks of models/, as a reference for Thimble.
 
     python benchmarks/accuracy/peers.py [NAME ...] [--seed N]... [--peer PEER]... [--folder DIR] [--out FILE.json]

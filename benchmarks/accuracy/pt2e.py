@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quantizes networks with PyTorch's PT2E flow and the quantizers of ExecuTorch's backends (peers.py calls it).
 
 QUANTIZERS: CortexMQuantizer, which requires channels-last examples; XNNPACKQuantizer; the quantizer of Arm's backend for the

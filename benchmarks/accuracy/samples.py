@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The calibration samples and the held-out samples of each seed.
 
 Seed 0 calibrates with calibrate.npz as it is. Other seeds draw as many calibration samples at random from calibrate.npz and test.npz.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Prints README.md of this folder from thimble.json and peers.json."""
 
 from statistics import fmean

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures networks on Cortex-M cores under QEMU: instructions, memory, flash, compile time; compares with CMSIS-NN.
 
 usage: bench.py [--program build/thimble] [--networks A,B] [--cores M4,M55] [--layers] [--markdown] [--json FILE] [--html FILE]

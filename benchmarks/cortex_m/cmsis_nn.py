@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares our layers with the same layers in CMSIS-NN (cmsis_nn.json).
 
 Layers are paired by kind and order. One layer of ours may be several calls (row tiling, a fused operator): calls of one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls the layers of LAYERS_FILE in CMSIS-NN, each in a scope that the instruction counter knows
 // (cmsis_nn_measure.py). Weights and activations are random with a fixed seed; zero points are not
 // 0. The instructions depend on them only where requantization branches on a sign.

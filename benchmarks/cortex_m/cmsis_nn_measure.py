@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts the instructions and models the cycles of CMSIS-NN's layers (cmsis_nn.json) under QEMU, for builds with GCC and clang.
 
 usage: cmsis_nn_measure.py CMSIS_NN_FOLDER [--build build] [--cores cortex-m7,cortex-m33] [--networks A,B] [--write]

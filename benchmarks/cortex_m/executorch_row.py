@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """usage: executorch_row.py FOLDER: prints the result of ExecuTorch's Cortex-M flow for the network of FOLDER as a line of JSON.
 The flow is that of benchmarks/operators/peer.py."""
 

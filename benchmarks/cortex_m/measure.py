@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiles one network for one core, runs it once under QEMU, and counts instructions."""
 
 import json

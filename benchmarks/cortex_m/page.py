@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the table as an HTML page with inline SVG charts. The page needs no network and no script."""
 
 import html

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures compilers that are installed as Python packages: ExecuTorch's flow for Cortex-M."""
 
 import json

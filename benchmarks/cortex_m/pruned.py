@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes a copy of a network in which a share of the channels is always zero, as in a pruned network.
 
 A batch norm whose scale is near zero and whose shift is negative makes its channel zero after the ReLU. Channels are chosen

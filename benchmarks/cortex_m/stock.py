@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Instructions of stock files (`--compat executorch`) next to those of native files and of CMSIS-NN, under QEMU.
 
 usage: stock.py [--program build/thimble] [--networks A,B] [--cores M4,M55] [--layers] [--markdown]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints the blocks of a counted run with their cycles on a core, for comparison with other models.
 //
 //   cycles_blocks COUNTS CORE [--operators]

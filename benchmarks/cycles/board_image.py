@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a firmware image of an STM32 board under Unicorn and records what one inference executes.
 
 The images implement the protocol of the EEMBC runner for MLPerf Tiny: commands arrive at a UART,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares modelled cycles with what boards measured: the images of MLPerf Tiny submissions.
 
     python3 benchmarks/cycles/boards.py RESULTS [--build build] [--check] [--system NAME]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures how cores read the instructions of kernels, for wait states of code (src/driver/code_waits.h).
 
 usage: fetches.py [--program build/thimble] [--check] [NETWORK ...]

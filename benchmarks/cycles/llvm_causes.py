@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names the reasons for which the cycle models of src/cycles and LLVM's scheduling models differ on purpose.
 
 Each cause is a rule of a manual, or of the text of LLVM's own model, that the rows of LLVM's model do not

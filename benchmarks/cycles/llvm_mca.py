@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the cycle models of Cortex-M7, M55 and M85 with LLVM's scheduler, block by block.
 
 usage: llvm_mca.py [--program build/thimble] [--blocks build/tests/cycles_blocks] [--check] [NETWORK ...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks of detector.py: how each is built, its loss, and what of it is exported.
 
 `model` is the module to train, `loss(images, boxes)` its loss for images [n, 3, size, size] and boxes (one tensor

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Detectors on generated shapes: boxes of the int8 network on the device against those of eager PyTorch.
 
     detector.py train FOLDER [--network NAME] [--steps N]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cycles of Vela's streams: Vela's table, its formula applied to the stream, our timeline.
 
 usage: cycles.py --vela VELA --thimble THIMBLE [--timeline PROGRAM] [--work FOLDER]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parses the text that `thimble inspect` prints for an Ethos-U command stream to operations."""
 
 import re

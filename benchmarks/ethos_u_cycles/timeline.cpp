@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ethos_u_timeline PAYLOAD SYSTEM MODE [--operations]: prints the timeline of a command stream.
 //
 //   ethos_u_timeline cmd.bin Ethos_U55_High_End_Embedded Shared_Sram

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Vela's published cycle estimate, computed from a stream: the columns of its per-layer table.
 
 Implements the description in docs/ethos-u.md ("Cycles"). It shares no code with the compiler's

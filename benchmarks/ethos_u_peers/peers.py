@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares our Ethos-U compiler with Vela on the same integer networks.
 
     peers.py --thimble THIMBLE --timeline ETHOS_U_TIMELINE --work FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes the weights of command streams that another compiler generated and encodes them again,
 // with the same blocks and order: README.md.
 //

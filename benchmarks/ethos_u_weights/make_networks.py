@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compiles MobileNetV2 with Vela, with weights distributed as in trained networks.
 
     make_networks.py FOLDER [--config NAME]... [--pt2 mobilenet_v2.pt2]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Extracts the weights of a command stream of another compiler, with the registers that describe
 // them.

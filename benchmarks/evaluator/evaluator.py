@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Times the reference evaluator on window attention (Swin's first stage, int8), and compares builds.
 
 usage: evaluator.py THIMBLE [THIMBLE...] [--windows 1024] [--runs 5]

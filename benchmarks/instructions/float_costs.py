@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instructions of float32 kernels: measures the networks of models/ and tests/data/log_mel, compiled with --float, under QEMU, and writes
 engines/cortex_m/compiler/float_costs.def.
 

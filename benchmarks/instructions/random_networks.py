@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes random small networks of typical layers as .pt2, for measure.py and for tests of its cost functions.
 
 usage: random_networks.py FOLDER [--first SEED] [--count N] [--log-mel]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares one LSTM layer as one operator and as a loop of elementary operators.
 
 usage: lstm.py [--build build] [--target NAME ...] [--check]

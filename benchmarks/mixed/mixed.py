@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compiles networks with hard outputs for an accuracy goal of 40 dB, and measures what the goal costs.
 
 usage: mixed.py [--program build/thimble] [--check]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains the networks of this folder from random weights, on data that it generates.
 
 usage: train.py    (with PyTorch 2.13; writes pose.pt2, regression.pt2 and their samples to this folder)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the SQNR of each observer on networks, and the cost of calibration:
 //
 //   thimble_observers FOLDER...       (models/digits_cnn models/resnet8 ...)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the calls per operator of Thimble and ExecuTorch for the same network.
 
 usage: operators.py [--program build/thimble] [--check]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Counts the calls per operator in the result of ExecuTorch's Cortex-M flow. Writes executorch.json.
 
 usage: peer.py FOLDER/NAME [...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The application around a model whose sizes are measured (linked.py): start-up code and the host's
  * console. It calls no function of the C library, so that the linker keeps such functions only for
  * the model. Its own sections are subtracted by the names of its object files. */

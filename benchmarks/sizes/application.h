@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Functions that measure.py generates for one model. */
 #ifndef APPLICATION_H
 #define APPLICATION_H

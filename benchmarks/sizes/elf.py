@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sections of ELF32 objects in archives: sizes, relocations, and the stack that their instructions use."""
 
 import struct

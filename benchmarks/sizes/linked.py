@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links one network with an application and measures what it adds: flash, RAM and stack, as the linker and the core use
 them. measure.py and tests/sizes call it."""
 

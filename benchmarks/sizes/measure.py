@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the flash, RAM and stack that `thimble compile` prints with linked images, for 12 networks on 5 cores.
 
 usage: measure.py [--build build] [--jobs N] [--networks NAME,...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures the flash and the stack of the runtime and of each kernel on each core, as a linker and a core see them.
 
 usage: sections.py [--firmware build/firmware] [--cxx arm-none-eabi-g++] [--check] [CORE...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Time of a sweep of 500 candidates with one and with two workers, of a resumed one, and with a killed worker.
 
     PYTHONPATH=build/python python3 benchmarks/sweep/sweep.py [--executors pool,dask,ray] [--ratio]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures a wheel as a user meets it: in a new virtual environment, without compilers in PATH, without a network.
 
 usage: wheel.py WHEEL FOLDER [--json]

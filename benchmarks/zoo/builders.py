@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds a network of networks.py: a module in eval mode and an example of its inputs, by name."""
 
 import importlib

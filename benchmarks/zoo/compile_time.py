@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures the compile time of networks in which calibration is most of it, beside PyTorch's quantization.
 
     python3 compile_time.py export FOLDER           with an environment that has the packages of requirements.txt

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exports the networks of networks.py: FOLDER/NAME.pt2, its 16 samples, and the outputs of eager PyTorch.
 
 PyTorch and the packages need several seconds for their import. The parent process imports them once; each network is

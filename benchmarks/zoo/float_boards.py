@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs networks in float32 (compile --float) on emulated boards and compares with the float evaluator.
 
     python3 float_boards.py measure FOLDER THIMBLE [NAME...] [--board-macs N]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of networks in float32 in README.md, from the measurements of a folder (float_boards.py)."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measurements of one exported network. Each function returns a row, which zoo.py stores as FOLDER/NAME.KIND.json."""
 
 import json

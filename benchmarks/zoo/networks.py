@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks and the NPUs of this benchmark.
 
 The list was fixed before the networks were measured. A network that PyTorch cannot export stays in the list and is

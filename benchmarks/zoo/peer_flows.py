@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The flows of ExecuTorch and Vela whose compile time compile_time.py measures, each in a process of its own.
 
 The parent imports torch, ExecuTorch and Vela once, with one thread; a flow is measured in a process that is forked from it, so

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of README.md, from the measurements of a folder."""
 
 import collections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exports, compiles and runs the networks of networks.py, and prints a table.
 
     python3 zoo.py export FOLDER [NAME...]     with an environment that has the packages of requirements.txt

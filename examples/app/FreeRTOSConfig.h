@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Configuration of FreeRTOS: two tasks with static memory, no heap, handlers with CMSIS' names. */
 #ifndef FREERTOS_CONFIG_H
 #define FREERTOS_CONFIG_H

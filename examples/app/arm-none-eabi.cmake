@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # GCC for one core of one emulated board. -DCORE=cortex-m0plus | cortex-m4 | cortex-m33 | cortex-m55
 #
 # With -DKERNEL_CODE=ram, board_kernel_code.ld places the code of kernels at BOARD_KERNELS: in the ITCM of mps3-an547, whose

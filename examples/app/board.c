@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reset handler, fault handler, and the CMSDK UART of Arm's MPS boards. Every program end prints a
  * last line that starts with "END" and then calls the emulator's semihosting; where there is none,
  * this call is a fault, after which the board waits. */

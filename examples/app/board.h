@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Output on the board's UART. */
 #ifndef BOARD_H
 #define BOARD_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FreeRTOS for the application: the scheduler, and the port for the core.
 set(ports cortex-m0plus ARM_CM0 cortex-m4 ARM_CM4F cortex-m33 ARM_CM33_NTZ/non_secure cortex-m55 ARM_CM55_NTZ/non_secure)
 list(FIND ports ${CORE} at)

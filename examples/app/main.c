@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recognizes one scanned digit. Prints the class, and the raw outputs for a comparison with those
  * of the host. */
 #include "board.h"

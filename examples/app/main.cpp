@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // As main.c, in C++17 with thimble.hpp.
 #include "board.h"
 #include "digit.h"

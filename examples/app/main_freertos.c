@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* As main.c, in a task of FreeRTOS, while another task counts its turns: the model needs a stack of
  * its own, and nothing else of the operating system. */
 #include <FreeRTOS.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Quantizes a network in PyTorch for an Ethos-U and compiles it with Thimble.
 
     python examples/ethos_u/quantize.py [--thimble build/thimble] [--target corstone-300] [--out DIR]

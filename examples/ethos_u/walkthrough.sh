@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # All steps from a network to an Ethos-U, without PyTorch and without hardware. See README.md.
 #
 #   examples/ethos_u/walkthrough.sh [THIMBLE] [FOLDER]

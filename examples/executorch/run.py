@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a .pte file in ExecuTorch's own runtime with Thimble's kernels and delegates.
 
     run.py LIBRARIES MODEL.pte DATA.npz

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compiles an example, runs it on this machine and on an emulated Cortex-M33, and checks the results.
 
     python3 examples/nordic/check.py hello_axon [--thimble build/thimble] [--target nrf54lm20b] [--out DIR]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Quantizes networks of this folder in PyTorch, so that Thimble needs no calibration data.
 
     python examples/nordic/quantize.py [multi_layer | image_cnn]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compiles a network for the i.MX RT700, prints the engine of each operator with the reason, runs the network on this machine
 and on an emulated Cortex-M33, and checks the results.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains CifarNet and exports it, with and without softmax.
 
     python examples/nxp/train_cifarnet.py [--epochs 8] [--out DIR]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Quantization-aware training with PyTorch; Thimble compiles the network with the trained quantization parameters.
 
     python examples/qat/qat.py [--thimble build/thimble] [--target cortex-m55]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Quantization-aware training recovers a network that loses its accuracy when it is quantized.
 
     python examples/qat/recover.py [--targets cortex-m4 ...] [--qemu 8]

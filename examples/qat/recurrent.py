@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Quantization-aware training recovers a recurrent network that loses accuracy when it is quantized.
 
     PYTHONPATH=build/python python examples/qat/recurrent.py

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Searches the most accurate network that meets a budget of memory and time on one chip.
 
     python3 search.py [--target stm32l432] [--sram 24K] [--flash 80K] [--latency-ms 20]

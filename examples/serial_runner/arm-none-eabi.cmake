@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # GCC for the core of -DBOARD, a file of boards/.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR arm)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The model in flash; empty without -DMODEL. */
 .section .rodata.flash_model, "a"
 .balign 16

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executes the requests of `thimble run --on serial:PORT` (abi/serial/protocol.h).
 // Nothing here waits for anything but the next byte, so the host decides about time limits.
 

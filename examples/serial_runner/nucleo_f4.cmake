@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ST NUCLEO boards with an STM32F4 in 64 pins: USART2 on PA2 and PA3, which the ST-LINK connects to USB. The file of a board sets
 # BOARD_DATA.
 set(CORE cortex-m4)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ST NUCLEO boards with an STM32F7 in 144 pins: USART3 on PD8 and PD9, which the ST-LINK connects to USB. The file of a board sets
 # CORE_FLAGS, BOARD_CODE and BOARD_DATA.
 set(CORE cortex-m7)

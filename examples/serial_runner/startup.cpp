@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reset handler, faults, the cycle counter and the stack's high-water mark, for every core from
 // Armv6-M to Armv8.1-M.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The receive buffer. The host sends one frame at a time (abi/serial/protocol.h), and the buffer is
 // longer than a frame. If it overflows, the frame's CRC is wrong and the host repeats the frame.
 

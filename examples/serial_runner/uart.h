@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The board's serial line. uart.cpp has the receive buffer, uart_KIND.cpp the driver of one kind of
 // UART.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UART of Arm's Cortex-M System Design Kit (MPS2 and MPS3 boards). Arm DDI 0479D, section 4.3.
 // BOARD_UART is its address, BOARD_CLOCK_HZ its clock.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // USART of STM32F1, F2, F4 and L1: registers SR, DR, BRR and CR1. RM0090, section 30.6.
 // BOARD_UART is its address, BOARD_CLOCK_HZ its clock. board_start() enables clocks and pins.
 

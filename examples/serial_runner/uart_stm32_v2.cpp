@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // USART of STM32F0, F3, F7, G0, G4, H5, H7, L4, L5, U5 and WBA: registers ISR, ICR, RDR and TDR.
 // Reference manuals RM0351 (L4), RM0385 and RM0410 (F7), RM0433 (H7), RM0444 (G0), RM0456 (U5),
 // each in "USART registers": the same offsets and bits while the FIFO is off. BOARD_UART is its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the items of a sweep as Ray tasks.
 
     ray.init()

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the perplexity of the held-out text: float network and compiled programs.
 
     python examples/text/evaluate.py FOLDER [THIMBLE]      # after train.py FOLDER; needs numpy

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes text: one character per call of the network, which keeps the keys and values of all
  * earlier ones. */
 #include <math.h>

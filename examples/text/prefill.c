@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes text as main.c does, but reads the prompt with the method `prefill`: BLOCK characters in
  * one call. It writes their keys and values to the cache that `forward` continues with. */
 #include "board.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains a tiny Llama on the text of the repository's documents and exports its decoder step.
 
     python examples/text/train.py OUT_FOLDER [--steps N]

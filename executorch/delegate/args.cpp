@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The members of DelegateArgs and DelegateSource for calls and files of ExecuTorch's runtime.
 // runtime/exec/delegates.cpp defines them for Thimble's runtime: an image links one of the two
 // files.

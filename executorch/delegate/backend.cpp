@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "executorch/delegate/backend.h"
 
 #include <executorch/runtime/core/event_tracer_hooks_delegate.h>

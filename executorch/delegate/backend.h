@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A delegate of an engine (engines/<name>/delegate) as a backend of ExecuTorch's runtime. This
 // class does everything that is the same for all engines; engines/<name>/executorch/ has the rest.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_EXECUTORCH_H
 #define THIMBLE_EXECUTORCH_H
 /* Registers Thimble's kernels with ExecuTorch's runtime, for files that call `cortex_m::` and

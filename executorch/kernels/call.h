@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Calls a kernel with the values of ExecuTorch's runtime.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ExecuTorch calls a kernel through a plain function pointer, which has no data. Therefore each
 // registered operator has a slot, and each slot has its own function, an instance of call_slot().
 

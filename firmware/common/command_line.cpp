@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "firmware/common/command_line.h"
 
 #include "firmware/common/exit_codes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Marks for the instruction counter (qemu_plugin/insn_count.c): moves of a register to itself,
 // which compilers do not emit and which have no effect on a real core. A mark opens a scope or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Changes of one word, for mutations of files on emulated boards and on the host (tests/fuzz).
 

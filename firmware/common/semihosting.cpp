@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operation numbers and argument blocks: Arm, "Semihosting for AArch32 and AArch64".
 
 #include "firmware/common/semihosting.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Access to the host's files and console by the semihosting breakpoint. Firmware under an emulator
 // or a debugger reads models and writes results with it. There is no buffer on this side.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "firmware/common/stack.h"
 
 extern "C" uint32_t stack_bottom[], stack_top[];

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Measures the stack. stack_paint() fills the free part below the caller with a pattern; the
 // high-water mark is the lowest word without it. Overflows are detected by hardware: by the stack

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Startup code for every core from Armv6-M to Armv8.1-M: stack limit, coprocessors, .data and .bss.
 // The only fault handler prints the cause, flushes and ends the emulator.
 //

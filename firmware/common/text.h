@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Formats text into a fixed buffer. Text that does not fit is dropped; the terminator always fits.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drivers of two UARTs: Arm's CMSDK UART on the MPS boards and the nRF51 UART on microbit. The
 // board's file selects the kind and the address.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Prints to the board's UART, for applications that run without semihosting.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* QEMU plugin that counts the bytes that emulated firmware reads and writes in address ranges. It
  * uses the same plugin interface as insn_count.c.
  *

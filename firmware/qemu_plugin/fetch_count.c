@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* QEMU plugin that counts how emulated firmware reads its instructions, and how many of the reads
  * instruction caches of several sizes hold. It uses the same plugin interface as insn_count.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counts the instructions and basic blocks that emulated firmware executes: a QEMU plugin (TCG,
  * plugin API 1, QEMU 4.2 and later; built against 7.2).
  *

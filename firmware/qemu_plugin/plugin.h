@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_QEMU_PLUGIN_H
 #define THIMBLE_QEMU_PLUGIN_H
 /* Common code of the plugins in this folder: declarations of the part of QEMU's plugin interface

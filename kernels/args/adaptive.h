@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Adaptive pools: output position i of n covers the input positions from floor(i * in / n) up to,
 // but not including, ceil((i + 1) * in / n).

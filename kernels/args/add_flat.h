@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operands of add_flat: a, b, AddFlat constant, y. In place: y may be a or b.
 

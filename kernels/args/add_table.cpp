@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/args/add_table.h"
 
 #include "abi/ops/arithmetic.h"

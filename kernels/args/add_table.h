@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The parts of add_table that all cores share. A variant supplies the multiplication:
 // Product::high(a, b) is floor((a * b + 2^31) / 2^32).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operands of cortex_m::quantized_batch_matmul: a [N, M, K], a_offset (-zero point), b [N, J, K],
 // b_offset, y_zp, mult, shift, [scratch (unused here, but writable),] y [N, M, J]; contiguous. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Check of packed elementwise operators on two int8 tensors: a, b, constant, y.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operands of any element type that broadcast to the output. These kernels write the output in
 // memory order and read each operand at the same logical position.

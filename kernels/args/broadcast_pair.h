@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operands of any element type that broadcast as in numpy: by logical shape, aligned at the last
 // dimension, each with its own dim_order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Sums of int8 values at a fixed stride, for four neighbouring channels at a time: the inner loop
 // of averages.

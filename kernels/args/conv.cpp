@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stock operands: x, w, bias?, stride[2], padding[2], dilation[2], [depth_multiplier,] x_offset,
 // y_offset, mult int32[O], shift int32[O], min, max, [scratch,] y. The scratch is as large as the
 // file has planned it, possibly empty or absent.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Arguments of 2-D convolutions, stock and native, as one plain struct, so that every variant uses
 // the same binding and the same checks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operands of convolutions packed for the DSP extension (abi/matmul_dsp.h, conv2d_dsp and
 // depthwise_dsp): x, geometry, weights, scratch, y.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/args/conv_scalar.h"
 
 #include "abi/params/linear.h"

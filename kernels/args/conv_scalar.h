@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Packed convolutions and linear layers of cores without DSP instructions (abi/matmul_scalar.h):
 // their checks, and the code that v7m and v6m share. This code gathers windows; each of the two

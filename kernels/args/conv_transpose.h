@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Geometry of transposed convolutions, computed per output: every output position sums over the
 // inputs that contribute to it. Along one axis these inputs belong to every `step`-th tap, and the

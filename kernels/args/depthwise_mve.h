@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operands of depthwise_mve: x, geometry, blocks of weights, scratch, y. abi/depthwise_mve.h
 // describes the bytes of a block; this header has its offsets for all variants.

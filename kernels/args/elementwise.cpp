@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stock operands of add: a, a_zp, a_mult, a_shift, b, b_zp, b_mult, b_shift, y_zp, y_mult, y_shift,
 // min, max, y. Stock operands of mul: a, a_zp, b, b_zp, y_zp, mult, shift, y. Zero points are not
 // negated.

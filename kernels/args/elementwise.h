@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Arguments of add and mul, stock and native. Each operand may broadcast by logical shape as in
 // numpy, and may have its own dim_order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Contiguous int8 data, accessed as bytes and as words of four.
 

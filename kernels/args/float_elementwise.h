@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Arguments of elementwise operators on float32 that ExecuTorch files share, for all variants.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Arguments of convolutions, linear layers and products of matrices on float32, so that every
 // variant uses the same binding and the same checks.

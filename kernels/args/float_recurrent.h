@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // thimble::lstm.f32, gru.f32 and rnn.f32: one layer and direction. Sums of products are accumulated
 // in float32, those of w_ih before those of w_hh; gates, c and h are computed in double and rounded

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // An operand with indices, int32 or int64. It may come from outside at run time, so its values are
 // not trusted. A negative index counts from the end. An index out of range is clamped to the first

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Checks of convolutions and linear layers with weights of 4 bits (abi/int4.h). Operands are those
 // of the same packing with 8 bits.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "abi/matmul_dsp.h"
 #include "abi/params/linear.h"
 #include "abi/params/window.h"

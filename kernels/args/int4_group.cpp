@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "abi/int4_group.h"
 #include "kernels/args/int4.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stock operands: x, w, bias?, kernel_sum?, x_offset, filter_offset (0), y_offset, mults, shifts,
 // max, min, y. The maximum precedes the minimum. Files for MVE cores have kernel_sum[o] = bias[o] +
 // x_offset * sum of w[o]; at most one of kernel_sum and bias is present. Lists have one entry, or

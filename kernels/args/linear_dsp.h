@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operands of linear packed for the DSP extension (abi/matmul_dsp.h, linear_dsp): x, geometry,
 // weights, y.

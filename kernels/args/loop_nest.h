@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Checks of packed constants, and the loop nest that abi::Nest describes.
 

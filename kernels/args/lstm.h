@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The parts of lstm that all cores share; formulas: docs/numerics.md, "Recurrent layers". `Steps`
 // computes gates and cells: PortableSteps, or a class of a kernel for some cores.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/args/lut_packed.h"
 
 #include "abi/ops/arithmetic.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Shapes of products of two activations, int8 or int16. Leading dimensions are batches and
 // broadcast. Memory is contiguous in logical order.

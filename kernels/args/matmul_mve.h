@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operands of conv2d_mve and linear_mve. abi/matmul_mve.h has the layout of their weights.
 //

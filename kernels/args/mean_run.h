@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operands of mean_run: x, MeanRun constant (abi/packed_ops.h), y.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operators that only move elements, as one strided copy. Clone into another dim_order, transpose,
 // slice, expand, pad and cat differ only in their strides. Strides count bytes; elements have any

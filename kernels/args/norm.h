@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The parts that layer_norm, group_norm and rms_norm share: rows of values, each normalized by its
 // own exact sums. See docs/numerics.md, "Norms". Code is int8_t (functions in norm.cpp) or int16_t

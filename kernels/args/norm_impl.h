@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The functions of norm.h that depend on the element type: instantiated for int8 in norm.cpp and
 // for int16 in norm16.cpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // check() and run() of the norms, for int8 and int16 kernels; formula: docs/numerics.md, "Norms".
 // `Rows` computes a row: Norm, or a class of a kernel for some cores.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments that a file may give in several types: a number as integer, bool or double, or None for
 // an omitted argument. Kernels read one normalized type, see Arg.
 

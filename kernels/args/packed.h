@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Checks of packed operators (abi/params/window.h). Each check covers a whole
 // kernel family, costs some hundred instructions at load and reads no per-channel data. The arrays

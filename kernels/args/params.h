@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The parameters of a direct operator: one constant with a struct of abi/params.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stock operands of avg_pool2d: x, kernel[2], stride[2], padding[2], ceil_mode, zero_point, mult,
 // shift, scratch, y. zero_point, mult, shift and scratch are not used, because input and output
 // have the same scale and zero point; scratch must be writable. Stock operands of max_pool2d: x,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Arguments of 2-D pools, stock and native, as one plain struct.
 //

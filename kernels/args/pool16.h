@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The parts that all 2-D pools of 16-bit activations share. Memory: x and y NHWC.
 

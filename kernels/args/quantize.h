@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Arguments of quantize and dequantize: y has the elements of x in another type, and possibly
 // another dim_order.

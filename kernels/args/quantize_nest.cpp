@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/args/quantize_nest.h"
 
 #include "abi/ops/conversion.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The parts of quantize_nest and dequantize_nest that all cores share; a variant supplies the float
 // arithmetic. Operands: x, QuantizeNest constant, y.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/args/recurrent.h"
 
 #include "abi/int4.h"

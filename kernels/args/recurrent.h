@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operands of gru, lstm and rnn with int8 or int16 activations: x, the states before the first
 // step, w_ih, w_hh, biases, mult, shift, table, parameters, scratch, y. With weights of 4 bits

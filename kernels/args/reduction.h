@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reductions over any set of dimensions, in any dim_order: maps the elements of x to those of y.
 

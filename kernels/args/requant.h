@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Requantization of accumulators per output channel, shared by convolutions and linear. See
 // docs/numerics.md, "Requantization" and "Convolution, linear".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operands of softmax and log_softmax: int8 rows that are contiguous in both tensors.
 

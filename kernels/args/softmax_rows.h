@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The parts of softmax_rows that all cores share. A variant supplies the multiplication:
 // Product::high(a, b) is floor((a * b + 2^31) / 2^32). Product::divided(a, b, right) is the product

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A stock addition as AddFlat, which the faster loops compute. ExecuTorch gives the operand with
 // the larger scale the multiplier 1/2, which is the form of AddFlat; the two operands change places

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Stock convolutions with the weights in the order of the file: finds the windows of a block of
 // pixels. The loops of a variant multiply them, one tile of channels at a time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operands of cortex_m::softmax: x, dim, x_zero_point (cancels), y_zero_point (-128), mult, shift,
 // diff_min, y.

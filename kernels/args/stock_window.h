@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The window of a stock convolution or pool as the geometry of packed operators, so that stock
 // operators run the same loops.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A stride iterator over up to three operands, each with its own strides: layout changes,
 // broadcasting, slices. The caller pushes axes from outermost to innermost. Axes that are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The sliding window of convolutions and pools, one axis at a time (0 = height, 1 = width).
 

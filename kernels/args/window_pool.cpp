@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/args/window_pool.h"
 
 #include "abi/params/window.h"

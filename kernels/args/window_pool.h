@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Packed pools: the window of each result as a rectangle of pixels, in result order.
 

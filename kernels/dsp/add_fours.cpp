@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop of add_fours.h; add_fours_m7.cpp has that of the Cortex-M7.
 
 #include "kernels/dsp/add_fours.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Loop of thimble::add.table with the DSP extension: four results at a time. Each is the sum of two
 // table entries, which is then multiplied, shifted and saturated; the bounds are applied to four

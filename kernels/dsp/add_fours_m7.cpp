@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop of add_fours.h for the Cortex-M7: 37 cycles for four results, 66 with the loop of
 // add_fours.cpp. Two results at a time share the two issue slots; the order is the one in which the
 // model of src/cycles needs the fewest cycles.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::add.table with the DSP extension: 13 instructions per result (add_fours.h). The portable
 // code handles the remaining elements of a row, and rows whose operands are not contiguous.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Clamps int8 results to bounds tighter than int8, after they were stored. Most layers have none.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inner loops of convolutions (conv_blocks.h); conv_blocks_m7.cpp has those of the Cortex-M7. The
 // loops produce 2 s for each sum s. Requantization: c = SMMULR(2 s, mult) is the doubling high
 // multiply. SMMLAR multiplies c - (c < 0) by 2^(32-right) and adds the zero point: this is the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Assembly functions of convolutions on the DSP extension. The loops keep six or eight sums,
 // activations and weights in registers; GCC 12 does not generate such loops from C++.

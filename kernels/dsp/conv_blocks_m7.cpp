@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inner loops of convolutions (conv_blocks.h) for the Cortex-M7. conv_blocks.cpp describes the
 // requantization and has the same functions for cores that issue one instruction per cycle.
 //

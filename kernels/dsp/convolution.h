@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // conv2d_dsp and conv2d_dsp_int4 on the DSP extension. Operands: kernels/args/conv_dsp.h; inner
 // loops: conv_blocks.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies the rows of a window to contiguous memory (conv_blocks.h).
 
 #include "kernels/isa.h"

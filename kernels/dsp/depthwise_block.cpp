@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inner loop of depthwise convolutions (depthwise_block.h). The loop produces twice each sum;
 // conv_blocks.cpp describes the requantization. Loads are in rows, which take one cycle for each
 // load and one more. Windows of nine taps, the most frequent ones, have code of their own

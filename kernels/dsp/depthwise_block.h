@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Assembly function of depthwise convolutions on the DSP extension: four channels of a pixel at a
 // time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inner loop of depthwise convolutions (depthwise_block.h) for the Cortex-M7: 17 cycles for three
 // taps of four channels. The loop produces twice each sum; conv_blocks.cpp describes the
 // requantization, conv_blocks_m7.cpp explains the order.

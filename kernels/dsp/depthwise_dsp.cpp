@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // depthwise_dsp on the DSP extension. Operands: kernels/args/conv_dsp.h; inner loop:
 // depthwise_block.h.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::dequantize.nest for cores with floating-point hardware.
 
 #include "abi/ops/conversion.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of kernels/portable/dot.h with the DSP extension. Four int8 values of x are widened to
 // two pairs of int16 including the offset; four rows share them. Each multiplication computes two
 // products. Cores with Helium use kernels/mve/dot.cpp instead.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of kernels/portable/dot16.h with the DSP extension. Four int8 weights are widened to
 // two pairs of int16 in the order of x, and each multiplication computes two products. Cores with
 // Helium use kernels/mve/dot16.cpp instead.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of kernels/portable/dot_int4.h with the DSP extension. Four values of x are widened to
 // two pairs of int16 including the offset. SXTB16 extracts two bytes of weights; AND leaves a + 8.
 // 16 products with four rows take 23 instructions, 26 with weights of 8 bits (dot.cpp). Cores with

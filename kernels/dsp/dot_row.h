@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A row of the loops of dot.cpp and dot16.cpp.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Selects the loops for cores that issue two instructions per cycle and have no Helium: the
 // Cortex-M7. Files named *_m7.cpp define these loops; the file without the suffix defines the same

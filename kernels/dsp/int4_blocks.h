@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Assembly functions of convolutions and linear layers on the DSP extension, for weights of 4 bits.
 // Columns and calls are those of conv_blocks.h and linear_block.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_dsp_int4 (kernels/dsp/convolution.h).
 
 #include "abi/ops/conv.h"

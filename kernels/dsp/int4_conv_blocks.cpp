@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inner loops of convolutions with weights of 4 bits (int4_blocks.h). conv_blocks.cpp describes the
 // requantization. Four values of the depth take 25 cycles for three pixels, 24 with weights of 8
 // bits.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_int4_group and linear_int4_group on the DSP extension. A group of 32 values of x takes 8
 // steps of the loop of int4_linear_blocks.cpp; then the sums are multiplied by the factors.
 

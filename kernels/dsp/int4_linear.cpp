@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // linear_dsp_int4 on the DSP extension, as linear_dsp; inner loops: int4_blocks.h.
 
 #include "abi/ops/linear.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inner loops of linear layers with weights of 4 bits (int4_blocks.h). conv_blocks.cpp describes
 // the requantization. 16 products take 22 cycles, 20 with weights of 8 bits.
 

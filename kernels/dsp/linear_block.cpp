@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inner loop of linear (linear_block.h). conv_blocks.cpp describes the requantization. Five loads
 // in a row take six cycles; 16 products take 20 cycles.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Assembly functions of linear on the DSP extension: four outputs of a row at a time. A half
 // word of weights serves two outputs, see conv_blocks.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inner loop of linear (linear_block.h) for the Cortex-M7: 10 cycles for four values of x and four
 // outputs. conv_blocks_m7.cpp explains the order.
 //

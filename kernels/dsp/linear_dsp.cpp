@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // linear_dsp on the DSP extension. Operands: kernels/args/linear_dsp.h; inner loop: linear_block.h.
 
 #include "abi/ops/linear.h"

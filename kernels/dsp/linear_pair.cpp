@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last two outputs of linear (linear_block.h). conv_blocks.cpp describes the requantization.
 
 #include "kernels/isa.h"

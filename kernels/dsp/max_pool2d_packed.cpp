@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::max_pool2d.packed with the DSP extension: maxima of four channels at a time.
 
 #include "abi/ops/pool.h"

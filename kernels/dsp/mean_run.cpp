@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::mean.packed with the DSP extension. A word has four int8 values; one instruction
 // adds the even ones to two 16-bit sums, and another one adds the odd ones.
 

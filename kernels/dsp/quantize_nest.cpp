@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::quantize.nest for cores with floating-point hardware. VCVTR rounds to nearest, ties
 // to even (the rounding mode after reset). It converts NaN to 0 and saturates to 32 bits. Only the
 // zero point and the int8 bounds remain to be applied.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_add with one instruction for the rounded high half of a product. The portable
 // body runs additions that are not an AddFlat (kernels/args/stock_add.h).
 

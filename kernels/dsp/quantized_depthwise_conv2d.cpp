@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_depthwise_conv2d with the loop of depthwise_dsp. The weights of a tile of
 // channels are packed (abi/matmul_dsp.h) into the scratch of the file or, if that is smaller, onto
 // the stack. The loop is called for each pixel, because the pixels of a tile are not contiguous.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_linear, and convolutions with one window, with the sums of dot.cpp and the
 // requantization of conv_blocks.cpp. The portable body runs layers that the requantization does not
 // support.

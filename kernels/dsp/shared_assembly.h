@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Assembly that the loops for the Cortex-M7 (files named *_m7.cpp) and those for other cores share.
 

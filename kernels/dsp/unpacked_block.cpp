@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both activations and weights are widened to pairs of int16 each time: 20 instructions compute 16
 // products, and 3 more end a step of 32. All other work costs about 60 instructions per 4 results.
 // The requantization is that of conv_blocks.cpp.

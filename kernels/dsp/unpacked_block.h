@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The inner loop of convolutions on the DSP extension whose weights are not packed: two pixels and
 // two channels at a time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Multiplies the weights of a stock convolution, [channels][depth], by the windows of two pixels.
 // Channels are computed in tiles, whose constants are computed on the stack.

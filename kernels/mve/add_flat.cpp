@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // add_flat, eight elements at a time. (a - a_zp) * 2^19 and (b - b_zp) * 2^20 are computed in two
 // steps. One instruction multiplies 16-bit lanes by 2^5 or 2^6 and subtracts the zero point. Then
 // multiplication by 2^14 widens to 32 bits, even and odd lanes separately; narrowing interleaves

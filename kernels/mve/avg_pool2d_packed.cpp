@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Averages of eight channels at a time. Up to 255 values are summed in 16 bits, then in 32 bits. A
 // sum is divided by a multiplication as in the portable kernel.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Sums of int8 values at a fixed stride, for eight neighbouring channels: in 16 bits as long as the
 // sums fit, then in 32 bits for even and odd channels separately.

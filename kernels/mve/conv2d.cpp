@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_mve (kernels/mve/convolution.h).
 
 #include "abi/ops/conv.h"

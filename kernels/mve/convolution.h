@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // conv2d_mve and conv2d_mve_int4: three pixels at a time for all window sizes.
 //

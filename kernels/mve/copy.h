@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Tail-predicated copies and fills with 3 or 2 instructions per 16 bytes. GCC 12 does not generate
 // such loops.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A vector of bytes b0..b15 gives two vectors of 16-bit products (bottom: even bytes, top: odd
 // bytes) and four vectors of 32-bit sums. One instruction adds the signed top half of each 32-bit
 // lane to the sums: vqdmlah by 2^15 adds floor(lane / 2^16). One instruction prepares rounding of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The loops of depthwise_mve in assembly. They compute neighbouring output pixels of one row, in
 // blocks of 16 lanes. In each lane the products of two taps are added in 16 bits, then widened to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // depthwise_mve. Nine taps (3x3, 9x1, any dilation) have one pointer each, which advances through
 // the channels of a pixel and to the next pixel. Any other number of taps uses a table of offsets.
 // Taps outside the image read a padding pixel in the scratch.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One block of 16 channels of nine taps (depthwise_loops.cpp describes the arithmetic): products,
 // sums, requantization. The instructions are in the order, and in the registers, in which the model

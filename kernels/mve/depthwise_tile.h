@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Depthwise convolution on Helium of all channels, or of neighbouring channels of an image.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::dequantize.nest on Helium, four elements at a time.
 
 #include "abi/ops/conversion.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of kernels/portable/dot.h on Helium. Sums of 16 products and sums of 16 weights are
 // computed at a time; the sum of weights is multiplied once by the offset. Two rows share the loads
 // of x, because there are no accumulators for more rows.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of kernels/portable/dot16.h on Helium: eight products at a time, four rows share the
 // loads of x. The channels of a depthwise convolution are the lanes of a vector, and their weights
 // are gathered.

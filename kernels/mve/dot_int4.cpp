@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of kernels/portable/dot_int4.h on Helium, for 16 values of x at a time. The sums of
 // weights are multiplied once by the offset. 32 products take 7 instructions, as with weights of 8
 // bits (dot.cpp).

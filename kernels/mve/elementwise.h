@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Bodies of elementwise operators on Helium, which native and stock operators share.
 

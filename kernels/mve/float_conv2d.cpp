@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::conv2d.f32 on Helium: four neighbouring pixels of four output channels at once, or eight
 // pixels of one channel, as in a depthwise convolution. Terms of padding are left out by a mask, as
 // are the lanes after the end of a row. The convolutions of a resnet8 need 17.2 million

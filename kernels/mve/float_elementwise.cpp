@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // aten::add, sub, mul and clamp of float32 on Helium, four elements at a time.
 
 #include "abi/ops/aten.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::linear.f32 and aten::bmm on Helium. The lanes of a vector are four columns of the
 // result: outputs of the linear layer, whose weights are gathered. Four rows are computed at once,
 // or eight columns of one row.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::lstm.f32, gru.f32 and rnn.f32 on Helium: the lanes of a vector are rows of the weights,
 // which are gathered.
 

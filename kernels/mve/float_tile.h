@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Sums of float32 products on Helium, for convolutions, linear layers and products of matrices.
 // The four lanes of a vector are four results; each is summed in the order of the portable kernel,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::add.i16, sub.i16 and lut.i16 on Helium, four elements at a time; formulas:
 // docs/numerics.md, "16-bit activations".
 

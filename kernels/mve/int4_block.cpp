@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of matmul_block.cpp for weights of 4 bits. One load reads 16 weights of two channels; a
 // shift left gives 16 times those of the first channel, a shift right those of the second. A step
 // has 12 instructions, as with 8 bits: two shifts replace a load. The sums of the first channel are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_int4_group and linear_int4_group on Helium. Three rows of x share the extraction of
 // weights and their products with factors, which are weights of 8 bits: a step of 16 values for two
 // channels has 15 instructions, 12 with weights of 8 bits. The last rows are computed one by one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // MatmulLayer for weights of 4 bits (abi/matmul_mve.h, conv2d_mve_int4).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // linear_mve_int4, as linear_mve (kernels/mve/linear.cpp).
 
 #include "abi/ops/linear.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of matmul_row.cpp for weights of 4 bits (int4_block.cpp). A step has 21 instructions
 // instead of 17: for two channels, two shifts replace a load.
 

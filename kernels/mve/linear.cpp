@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // linear_mve: three rows by four channels as in a convolution, which loads each weight once for
 // three rows. The remaining rows, or a single row, are computed with eight channels at a time.
 

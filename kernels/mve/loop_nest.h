@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Vectorized loops over abi::Nest. The axes may be executed in any order, so the longest axis
 // becomes the row.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::lstm; operands and formulas: kernels/args/lstm.h.
 
 #include "kernels/isa.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::lut.packed on Helium: y = table[x], sixteen entries gathered at a time. The load of a
 // gather takes a cycle for each element.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of two activations. If the depth is innermost in both operands, the dot products of
 // three rows of a and four of b are computed, sixteen values at a time. Otherwise four columns of b
 // are computed at a time: each value of a is multiplied with a row of them.

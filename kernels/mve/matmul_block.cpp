@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Three pixels by two channels need six sums. vmladava can accumulate in even registers only, and
 // this uses all of them except one. Two passes over the bytes of the pixels compute four channels,
 // one vector per pixel. Of 12 instructions for 96 products 5 load and 6 multiply; they take 12

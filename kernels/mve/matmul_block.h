@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The inner loops of convolutions and linear layers: three pixels and four channels at a time.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The end of the loops that compute four channels of three pixels: moves the sums to vectors,
 // requantizes them and stores the results. Included only by files with such loops.

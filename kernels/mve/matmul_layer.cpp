@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/mve/matmul_layer.h"
 
 #if THIMBLE_HAS_MVE

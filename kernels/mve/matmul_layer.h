@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Multiplies the weights of a convolution or linear layer (abi/matmul_mve.h) by the windows of one
 // or three pixels. A window is a row of `depth` int8 values. All output channels are computed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Definitions of AnyMatmulLayer, for the files that instantiate it.
 

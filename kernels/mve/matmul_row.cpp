@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One row by eight channels: every even register is a sum; the odd registers point to x and to four
 // pairs of channels. The loop register lr is also a sum, so the loop ends at the address of x in
 // r11. 17 instructions compute 128 products; 9 of them load and 8 multiply: 18 cycles on the M55.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The inner loops of a linear layer with one row: eight channels at a time, then the remaining
 // channels in groups of four.

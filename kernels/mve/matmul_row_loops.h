@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The loops of matmul_row.h as assembly text, for weights of 8 and of 4 bits. The file that
 // includes this defines THIMBLE_TWO(a, weights, first, second), 16 products of two channels,

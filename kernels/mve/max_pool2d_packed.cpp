@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::max_pool2d.packed on Helium: maxima of sixteen channels at a time.
 
 #include "abi/ops/pool.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Means of eight elements at a time, or of one element if its values are contiguous.
 
 #include "abi/ops/reduction.h"

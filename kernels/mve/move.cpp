@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contiguous rows are copied in vectors. Other int8 elements are copied along the longest axis,
 // sixteen or eight at a time, by scatter or gather instructions with a fixed step. This requires
 // that the steps fit the offsets in the lanes.

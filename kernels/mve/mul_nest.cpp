@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::mul.nest on Helium, four products at a time. Operands that are neither contiguous
 // nor constant along a row are gathered.
 

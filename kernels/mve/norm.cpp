@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Norms of int8 rows, four elements at a time; formula: docs/numerics.md, "Norms".
 
 #include "abi/ops/normalization.h"

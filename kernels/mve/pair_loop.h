@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The loop of three rows of x by two rows of weights, of which all are contiguous: 96 products per
 // step, in 11 instructions and the end of the loop.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // As unpacked_block.cpp, but all columns have one scale, and each row has a start value of its own.
 // Registers of the loop: pair_loop.h, with rows of a as x and rows of b as weights.
 //

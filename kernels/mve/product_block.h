@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The inner loop of products of two activations whose depth is innermost: three rows of a and four
 // rows of b at a time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::quantize.nest on Helium, four elements at a time. Helium flushes subnormal floats to
 // zero; their product with every valid factor is below one half. Conversion rounds ties to even,
 // saturates to 32 bits and converts NaN to 0.

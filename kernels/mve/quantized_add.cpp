@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_add and cortex_m::quantized_mul with the loops of add_flat and mul_nest.
 // The portable body runs additions that are not an AddFlat (kernels/args/stock_add.h).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_conv2d with the weights in the order of the file: blocks of three pixels, 64
 // channels at a time (kernels/args/stock_convolution.h). A layer with one window is a linear layer.
 

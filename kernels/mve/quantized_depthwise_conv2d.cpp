@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_depthwise_conv2d with the loops of depthwise_mve. The weights of as many
 // channels as fit into the scratch are packed there (abi/depthwise_mve.h); this costs about 20
 // instructions per channel and call. CMSIS-NN's scratch for Helium, which ExecuTorch plans, has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_linear with the weights in the order of the file. The portable body runs
 // layers with fewer than four channels or with a shift to the left.
 

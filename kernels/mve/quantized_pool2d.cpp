@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_avg_pool2d and cortex_m::quantized_max_pool2d with the loops of the packed
 // pools. The portable bodies run pools that a geometry cannot express, and maxima with bounds.
 

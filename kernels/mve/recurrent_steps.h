@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The steps of gru and lstm on Helium: four rows of gates and four units at a time. Layers with
 // 16-bit activations have the portable steps.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // docs/numerics.md, "Requantization", for four sums at once. Shifts are negative; they may be 0 if
 // negative_rounding_correction() is 0. The compiler packs no operators with other shifts; general

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::softmax on Helium, four exponentials at a time; formula and names of the steps:
 // numerics/softmax.h. Exponentials are computed twice, once for the sum and once for the result.
 // Rows that could saturate the sum are computed by the portable function.

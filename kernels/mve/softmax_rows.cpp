@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::softmax.packed on Helium: exponentials are gathered from the table, four at a time. The
 // load of a gather takes a cycle for each element. Rows of two elements, and those whose sum could
 // saturate, are computed by the portable functions.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // As matmul_block.cpp, but each channel's weights are contiguous, and the weights of a pair of
 // channels have two pointers. A step of 96 products has 11 instructions and the end of the loop:
 // the first weights are not loaded in advance, because that would read bytes after the weights. All

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The inner loop of convolutions and linear layers whose weights are not packed: three pixels and
 // four channels at a time.

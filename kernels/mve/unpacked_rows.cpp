@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Three rows by four channels as in a convolution. The remaining rows, or a single row, are
 // computed with four channels at a time.
 

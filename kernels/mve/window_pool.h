@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Bodies of the packed pools on Helium, which native and stock operators share. Operands: x,
 // WindowGeometry, y.

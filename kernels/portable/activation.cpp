@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_activation: y = table[x + 128]; formula: docs/numerics.md, "Tables".
 //
 // Operands: x, table int8[256], y. In place: y may be x.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::adaptive_avg_pool2d; operands and memory: kernels/args/adaptive.h; formula:
 // docs/numerics.md, "Pools and reductions".
 

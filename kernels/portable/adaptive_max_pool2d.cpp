@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::adaptive_max_pool2d, int8 or int16; operands and memory: kernels/args/adaptive.h;
 // formula: docs/numerics.md, "Pools and reductions". Each tap updates the maxima of all channels in
 // the output.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // add: cortex_m::quantized_add and thimble::add (with b_negate: subtraction); operands:
 // kernels/args/elementwise.cpp; formula: docs/numerics.md, "Addition, subtraction, multiplication".
 //

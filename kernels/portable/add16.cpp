@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::add.i16 and sub16; formula: docs/numerics.md, "16-bit activations".
 //
 // Operands: a, b, parameters, y; a and b

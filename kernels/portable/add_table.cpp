@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::add.table: sum or difference of int8 tensors, where each operand is scaled by a
 // table; formula: docs/numerics.md, "Addition"; constant: abi/packed_ops.h.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::amax and thimble::amin over any set of dimensions, in any dim_order; docs/numerics.md,
 // "Pools and reductions". int8 or int16.
 //

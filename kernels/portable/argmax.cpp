@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::argmax along one dimension, in any dim_order; docs/numerics.md, "Pools and reductions".
 //
 // Operands: x int8 or int16, parameters, y int64. y has the dimension as

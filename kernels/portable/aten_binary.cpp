@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binary functions of ExecuTorch files, of two tensors or of a tensor and a number, with
 // broadcasting. Arithmetic is in float32; extrema and comparisons are also in int8; logic is in
 // bool; where supports any type. Any dim_order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of ExecuTorch files that fill, pad, index, upsample or convert tensors: constants,
 // padding, rows by index, nearest neighbours, type conversion.
 

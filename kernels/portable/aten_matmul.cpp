@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products that ExecuTorch files keep in float32: mm, bmm, addmm, linear and every convolution of
 // one or two dimensions, including transposed ones. Any dim_order. Sums are in float32, with the
 // innermost index fastest.

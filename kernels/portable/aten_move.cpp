@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of ExecuTorch files that move elements of any type. Each operator is one strided copy
 // (kernels/args/move.h), or one copy per tensor. Shapes are logical and tensors may have any
 // dim_order, except in view_copy. A negative dimension counts from the end.

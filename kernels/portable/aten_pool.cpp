@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools over images [N, C, H, W] in ExecuTorch files, in addition to those of cortex_m: averages of
 // float32, and maxima of float32 or int8 with their indices. Any dim_order.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions, softmax and normalizations that ExecuTorch files keep in float32 (extrema also in
 // int8, `any` in bool). Sums are in double and are rounded once. Any dim_order, unless stated
 // otherwise.

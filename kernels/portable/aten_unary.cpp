@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unary functions that ExecuTorch files keep in float32, such as aten::exp, including those with
 // additional numbers. clamp, hardtanh and relu also support int8. x and y may have any dim_order.
 //

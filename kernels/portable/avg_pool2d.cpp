@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // avg_pool2d: cortex_m::quantized_avg_pool2d and thimble::avg_pool2d; operands and memory:
 // kernels/args/pool.h; formula: docs/numerics.md, "Pools and reductions". The count excludes
 // padding.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::avg_pool2d.i16; formula: docs/numerics.md, "Pools and reductions". The count
 // excludes padding.
 //

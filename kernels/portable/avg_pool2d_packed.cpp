@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::avg_pool2d.packed: averages over windows of one NHWC image; formula:
 // docs/numerics.md, "Pools and reductions"; constant: abi::WindowGeometry.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::camera_image: an int8 image from the frame of a camera, in one pass: unpacks the pixels
 // around each output pixel, interpolates, and converts YUV to RGB; formula: docs/numerics.md,
 // "Frames of cameras". No image of the frame's size is needed in memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // aten::cat: concatenation along one dimension. Any element type; logical shapes, any dim_order.
 //
 // Operands: tensors, dim (negative: counts from the end), y.

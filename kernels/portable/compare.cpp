@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // compare: a relation of two integer tensors as bool. Any integer type; operands broadcast.
 // Formula: docs/numerics.md, "Choice". Operands: a, b, parameters, y.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::concat2, concat3, concat4: concatenation along a dimension in which each index is a
 // contiguous run of bytes; constant: abi/packed_ops.h.
 //

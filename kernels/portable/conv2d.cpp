@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d: cortex_m::quantized_conv2d and thimble::conv2d; operands and memory: kernels/args/conv.h;
 // formula: docs/numerics.md, "Convolution, linear". Any groups, dilation and batch.
 //

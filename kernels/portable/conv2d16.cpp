@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::conv2d.i16: any groups, dilation and batch; formula: docs/numerics.md, "16-bit
 // activations".
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_dsp on any core: computes the packed form of abi/matmul_dsp.h pixel by pixel and pair by
 // pair. A word of a pair is 8 bytes after the word before it. It is the reference for the fast
 // variant and runs such files on the host.

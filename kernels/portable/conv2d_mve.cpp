@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_mve on any core: a convolution of one image as in docs/numerics.md, "Convolution, linear".
 // The bias includes the zero point of x, so padding has the value of the zero point.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_scalar, depthwise_scalar and linear_scalar on any core, as abi/matmul_scalar.h specifies
 // them, tap by tap.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::conv_transpose2d; formula: docs/numerics.md, "Transposed convolution". Any groups,
 // dilation and batch.
 //

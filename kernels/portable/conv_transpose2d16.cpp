@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::conv_transpose2d.i16; formula: docs/numerics.md, "Transposed convolution" and
 // "16-bit activations". Any groups, dilation and batch.
 //

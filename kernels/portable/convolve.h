@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The portable bodies of convolutions and linear layers, which accept every valid call. Faster
 // variants of the stock operators run them for calls that their own loops do not support.

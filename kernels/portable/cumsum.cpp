@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::cumsum along one dimension, in any dim_order; formula: docs/numerics.md, "Pools and
 // reductions".
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // depthwise_conv2d: cortex_m::quantized_depthwise_conv2d and thimble::depthwise_conv2d; operands
 // and memory: kernels/args/conv.h; formula: docs/numerics.md, "Convolution, linear". Any depth
 // multiplier, dilation and batch.

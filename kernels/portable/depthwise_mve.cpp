@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // depthwise_mve on any core: reads the packed form of the Helium kernel lane by lane.
 
 #include "kernels/args/depthwise_mve.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dequantize: cortex_m::dequantize_per_tensor and thimble::dequantize; formula: docs/numerics.md,
 // "Graph edges".
 //

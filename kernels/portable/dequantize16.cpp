@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::dequantize.i16; formula: docs/numerics.md, "Graph edges".
 //
 // Operands: x int16, scale, zero_point (0), y float32, which may have another dim_order.

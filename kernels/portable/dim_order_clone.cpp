@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dim_order_ops::_clone_dim_order: copies elements to the dim_order of the output. Any rank up to
 // kMaxRank, any element type, any permutation.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // div: quotient of int8 tensors. Formula: docs/numerics.md, "Addition, subtraction,
 // multiplication", qdiv. Operands: a, b, parameters, y; a and b broadcast.
 //

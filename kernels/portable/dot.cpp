@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // These functions are never inlined and are unrolled by hand. Only then does the compiler keep the
 // pointers and sums of four rows in the registers of a Cortex-M at -Os. Four rows share one load of
 // x and one addition of its offset: 3 instructions per multiplication instead of 6. Cores with the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The multiply-accumulate loops of conv2d, conv_transpose2d, linear, matmul and the recurrent
 // layers: acc[k] += sum over i of (x[i] + x_offset) * w[k * w_step + i], wrapping; x_offset is -127

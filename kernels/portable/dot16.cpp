@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cores with the DSP extension or Helium have their own functions.
 
 #include "kernels/portable/dot16_rows.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The multiply-accumulate loops of convolutions, linear and recurrent layers with 16-bit
 // activations and 8-bit weights. A build contains one implementation: dot16.cpp of this folder, of

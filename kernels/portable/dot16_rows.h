@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The loops over the rows of a window, which the implementations of dot16.h share. They differ in
 // add_four(x, w, filter, n, sums), which adds at most kTerms16Max products of four channels to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/portable/dot_int4.h"
 
 #include "kernels/isa.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The multiply-accumulate loops of recurrent layers and of weights in groups, with weights of 4
 // bits (abi/int4.h).

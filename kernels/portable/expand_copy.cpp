@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // aten::expand_copy: repeats dimensions of size 1, and adds leading dimensions. Any element type;
 // logical shapes, any dim_order.
 //

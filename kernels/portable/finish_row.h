@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The last part of compute_gates() (gates.h): sums of products of one row become a gate.
 

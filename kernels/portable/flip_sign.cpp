@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::flip_sign: uint8 to int8 or int8 to uint8, y = x xor 0x80. It inverts the highest bit of
 // four bytes at a time: a caller's buffer may start at any address, so words are copied.
 //

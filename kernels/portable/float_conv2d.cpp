@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::conv2d.f32 over images [N, C, H, W] in logical order. Each result is the float32 sum of
 // its products, channel by channel, row by row of the window, then the bias. Products of padding
 // are left out. The order does not depend on the core, so that all machines compute the same bits.

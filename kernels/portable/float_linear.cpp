@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::linear.f32. Each result is the float32 sum of its products in order, then the bias. Four
 // outputs are computed at once: five loads for four products.
 //

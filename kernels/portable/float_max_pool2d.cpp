@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::max_pool2d.f32: maxima of windows over images [N, C, H, W] of any dim_order. NaN is
 // greater than every number.
 //

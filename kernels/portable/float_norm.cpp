@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::layer_norm.f32, rms_norm.f32 and group_norm.f32. Mean and deviation are computed in
 // double; each element is rounded once. See docs/numerics.md, "Float operators".
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::power_spectrum.f32: |DFT|^2 of the frames of a signal, each multiplied by a window.
 //
 // All steps are in double: the power of a quiet bin next to a loud one is accurate too, and its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::lstm.f32, gru.f32 and rnn.f32: see kernels/args/float_recurrent.h.
 
 #include "kernels/args/float_recurrent.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The matrix products of one step of gru, lstm and rnn, requantized to the scale of the gates.
 

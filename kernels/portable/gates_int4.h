@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // compute_gates() (gates.h) for weights of 4 bits, and the steps of layers with such weights.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::gather: x[..., index, ...] along one dimension, as in an embedding. Any element type;
 // memory contiguous in logical order, so that each index copies one run of bytes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::gather_elements: y[i,j,k] = x[index[i,j,k],j,k], or likewise along another dimension.
 // Any element type; memory contiguous in logical order.
 //

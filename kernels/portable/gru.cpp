@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::gru; operands and formulas: kernels/args/gru.h.
 
 #include "kernels/args/gru.h"

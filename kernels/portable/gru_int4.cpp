@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::gru.int4; operands: abi/int4.h, formulas: kernels/args/gru.h.
 
 #include "kernels/args/gru.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Convolutions and linear layers with weights of 4 bits on any core. `Weights` reads one packed
 // form: codes(x, y) computes the results of all channels for a row of x.

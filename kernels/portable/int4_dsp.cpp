@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_dsp_int4 and linear_dsp_int4 on any core (abi/matmul_dsp.h).
 
 #include "abi/matmul_dsp.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_int4_group and linear_int4_group on any core. The products are those of recurrent layers
 // with weights of 4 bits (dot_int4.h), 32 values of x at a time.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Convolutions with one tap and linear layers with weights of 4 bits in groups (abi/int4_group.h).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_mve_int4 and linear_mve_int4 on any core (abi/matmul_mve.h).
 
 #include "abi/ops/conv.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int4_operand() of dot_int4.h on cores without Helium.
 
 #include "kernels/isa.h"

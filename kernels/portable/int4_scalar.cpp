@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/portable/int4_scalar.h"
 
 #include "abi/ops/conv.h"

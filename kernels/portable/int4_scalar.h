@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // conv2d_scalar_int4 and linear_scalar_int4 on any core (abi/matmul_scalar.h). Four channels share
 // a load of x.

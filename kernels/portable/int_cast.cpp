@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::int_cast: bool, int32 or int64 to int32 or int64; int64 to int32 saturates. Formula:
 // docs/numerics.md, "Integers". Operands: x, parameters, y, which have one layout.
 

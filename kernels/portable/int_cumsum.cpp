@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::int_cumsum: sums of int32 along one dimension, which wrap; in any dim_order. Formula:
 // docs/numerics.md, "Integers". Operands: x, parameters, y.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::int_pair: arithmetic on two int32 tensors, which wraps; operands broadcast. Formula:
 // docs/numerics.md, "Integers". Operands: a, b, parameters, y.
 //

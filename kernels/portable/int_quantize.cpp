@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::int_quantize: int32 to the scale and zero point of an int8 or (wide) int16 tensor.
 // Formula: docs/numerics.md, "Integers". Operands: x, parameters, y, which have one layout.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::int_reduce: sum, maximum, minimum or position of a maximum or minimum of int32 or bool,
 // in any dim_order. Formula: docs/numerics.md, "Integers". Operands: x, parameters, y. y has the
 // reduced dimensions as 1, or without them. any() is the maximum of bool, all() the minimum.

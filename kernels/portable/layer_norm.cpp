@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::layer_norm; operands: kernels/args/norm_kernels.h; formula: docs/numerics.md, "Norms".
 
 #include "abi/ops/normalization.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // linear: cortex_m::quantized_linear and thimble::linear; operands and memory:
 // kernels/args/linear.h; formula: docs/numerics.md, "Convolution, linear".
 

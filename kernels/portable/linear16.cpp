@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::linear.i16; formula: docs/numerics.md, "16-bit activations".
 //
 // Operands: x, w [out][in], b?, mult, shift, parameters, y. All leading dimensions of x

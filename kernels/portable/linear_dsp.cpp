@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // linear_dsp on any core: computes the packed form of abi/matmul_dsp.h pair by pair. It is the
 // reference for the fast variant and runs such files on the host.
 

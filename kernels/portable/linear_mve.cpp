@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // linear_mve on any core: rows as in docs/numerics.md, "Convolution, linear". The bias includes the
 // zero point of x.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::log_mel: the logarithm of a filter bank on the power spectrum of frames of samples;
 // formula: docs/numerics.md, "Log-mel spectrum".
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::log_softmax over the last dimension; formula: docs/numerics.md, "Log-softmax".
 //
 // Operands: x, LogSoftmaxParams constant followed by int32 exp_table[256], y. In place: y may be x.

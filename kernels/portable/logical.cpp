@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // logical_and, logical_or, logical_not on bool: any byte other than 0 is true. Operands of
 // logical_and and logical_or: a, b, y, with broadcasting; of logical_not: x, y.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::lut.i16: a function interpolated between 513 points; formula: docs/numerics.md,
 // "16-bit activations".
 //

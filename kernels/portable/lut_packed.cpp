@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::lut.packed: y = table[x]; formula: docs/numerics.md, "Tables"; constant:
 // abi/packed_ops.h.
 //

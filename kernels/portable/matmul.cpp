@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::matmul: the product of two activations; formula: docs/numerics.md, "Matrix product".
 // Leading dimensions are batches and broadcast. Memory is contiguous in logical order.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::matmul.i16: the product of two 16-bit activations; formula: docs/numerics.md,
 // "16-bit activations". Shapes and memory: kernels/args/matmul.h.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reads the weights of abi/matmul_mve.h one by one, for cores without Helium.
 

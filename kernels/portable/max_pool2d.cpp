@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // max_pool2d: cortex_m::quantized_max_pool2d and thimble::max_pool2d; operands and memory:
 // kernels/args/pool.h; formula: docs/numerics.md, "Pools and reductions". Each tap updates the
 // maxima of all channels in the output row, so that no accumulators are needed.

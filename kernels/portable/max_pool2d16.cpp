@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::max_pool2d.i16; formula: docs/numerics.md, "Pools and reductions". Each tap updates
 // the maxima of all channels in the output, so that no accumulators are needed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::max_pool2d.packed: the maximum of each window of one NHWC image; constant:
 // abi::WindowGeometry, whose bounds are not used.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // maximum and minimum of two integer tensors. Any integer type; operands broadcast. Formula:
 // docs/numerics.md, "Choice". Operands: a, b, y.
 //

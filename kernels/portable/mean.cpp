@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::mean over any set of dimensions, in any dim_order; formula: docs/numerics.md, "Pools and
 // reductions".
 //

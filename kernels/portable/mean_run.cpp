@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::mean.packed: the mean over dimensions that are adjacent in memory, int8; formula:
 // docs/numerics.md, "Pools and reductions"; constant: abi/packed_ops.h.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::move: a strided copy, for example a change of dim_order, a slice, a pad or an expansion;
 // constant: abi/packed_ops.h.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mul: cortex_m::quantized_mul and thimble::mul; operands: kernels/args/elementwise.cpp; formula:
 // docs/numerics.md, "Addition, subtraction, multiplication".
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::mul.i16; formula: docs/numerics.md, "16-bit activations".
 //
 // Operands: a, b, parameters, y; a and b broadcast. In place: y may be a (or

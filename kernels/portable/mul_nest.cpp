@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::mul.nest: products of int8 tensors; formula: docs/numerics.md, "Addition,
 // subtraction, multiplication"; constant: abi/packed_ops.h.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Results of DSP extension instructions, for the portable kernels of its packed forms.
 

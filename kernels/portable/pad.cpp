@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::pad: pads a tensor of up to 4 dimensions with one value.
 //
 // Operands: x, before[4], after[4], value, y. Both lists have four values in the order of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::permute: dimension i of the output is dimension dims[i] of the input, by logical shape.
 // x and y may have any dim_order, and elements any size.
 //

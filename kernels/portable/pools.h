@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The portable bodies of pools. Stock pools run a packed body if its geometry can express the call.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // prelu: one scale for values of at least zero, the slopes in an operand for negative values.
 // Formula: docs/numerics.md, qprelu. Operands: x, w, parameters, y; w broadcasts.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::prelu.i16; formula: docs/numerics.md, "16-bit activations".
 //
 // Operands: x, w, parameters, y; w broadcasts. In place: y may

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::masked_softmax.out over the innermost dimension; formula: docs/numerics.md, "Masked
 // softmax".
 //

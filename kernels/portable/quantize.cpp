@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // quantize: cortex_m::quantize_per_tensor and thimble::quantize; formula: docs/numerics.md, "Graph
 // edges".
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::quantize.i16; formula: docs/numerics.md, "Graph edges".
 //
 // Operands: x float32, scale, zero_point (0), y int16, which may have another dim_order.

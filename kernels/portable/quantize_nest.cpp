@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::quantize.nest: float32 to int8, in any dim_orders, by integer operations
 // (numerics/float_quantize.h); formula: docs/numerics.md, "Graph edges".
 //

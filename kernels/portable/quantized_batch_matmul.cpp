@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_batch_matmul:
 //   y[n, i, j] = clamp(requantize(sum over k of (a[n, i, k] + a_offset) * (b[n, j, k] + b_offset),
 //                                 mult, shift) + y_zp, -128, 127)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // quantized_decomposed: quantize and dequantize operators that ExecuTorch files keep where no
 // cortex_m operator replaced them. They compute in float32 as PyTorch does:
 //   q = clamp(round_half_even(x * (1 / scale)) + zero_point, min, max),

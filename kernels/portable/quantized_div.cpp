@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_div in float32, as in ExecuTorch: q = (a - a_zp) / (b - b_zp), and 0 if the
 // divisor is zero; y = clamp(round(q * scale) + y_zp, range of the type), halves away from zero.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_transpose_conv2d: every element of x contributes to the outputs of its
 // window; sums are requantized as in a convolution, docs/numerics.md, "Convolution, linear". The
 // kernel computes one output at a time: tap k of output o reads input (o + pad - k dilation) /

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::rescale: converts between scales and between int8 and int16; formula: docs/numerics.md,
 // "16-bit activations".
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::resize_bilinear; formula: docs/numerics.md, "Bilinear resizing".
 //
 // Operands: x, h_low, h_weight, w_low, w_weight (int32 constants, one entry per output row or

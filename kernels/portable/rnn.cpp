@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::rnn; formulas: docs/numerics.md, "Recurrent layers".
 //
 // Operands: x, h0, w_ih, w_hh, bias, mult, shift, table, parameters, scratch,

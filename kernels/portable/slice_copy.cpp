@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // aten::slice_copy: x[start:end:step] along one dimension. Any element type; logical shapes, any
 // dim_order.
 //

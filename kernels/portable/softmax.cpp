@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::softmax, over any dimension that is innermost in memory; formula: numerics/softmax.h;
 // operands: kernels/args/stock_softmax.h. In place: y may be x.
 

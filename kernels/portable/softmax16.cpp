@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::softmax.i16 over the dimension that is innermost in memory, from int8 or int16 to
 // int16 with scale 1/32768; formula: docs/numerics.md, "16-bit activations", and
 // numerics/softmax.h.

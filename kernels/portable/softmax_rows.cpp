@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::softmax.packed: softmax of int8 rows with a table of exponentials; formula:
 // docs/numerics.md, "Softmax"; constant: abi/packed_ops.h.
 //

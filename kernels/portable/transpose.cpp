@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::transpose: dimension i of the output is dimension perm[i] of the input.
 //
 // Operands: x, perm, y. The stock kernel uses logical sizes and ignores dim_order, so both tensors

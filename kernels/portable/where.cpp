@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // where: a if the condition (bool) is not 0, else b. Elements of any type; operands broadcast.
 // Operands: condition, a, b, y.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::add.table on cores without a long multiplication: the product is computed from its
 // 16-bit halves in the loop, without a call.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "abi/ops/conv.h"
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V6M

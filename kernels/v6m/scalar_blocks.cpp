@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V6M
 // Products of four values with four outputs. To extract four weights from a word takes six cycles.

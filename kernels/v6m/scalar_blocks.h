@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Linear layers with blocks of four outputs for cores with 16-bit Thumb (abi/matmul_scalar.h).
 

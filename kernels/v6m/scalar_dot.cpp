@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V6M
 // On Armv6-M, MULS overwrites a factor, signed byte loads have only register offsets, and only

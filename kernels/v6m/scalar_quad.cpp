@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V6M
 // Products of four pixels with one channel at a time. As in scalar_dot.cpp, a word holds a byte of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Requantization of a sum without a long multiplication, as assembly text. With
 // acc = ah * 2^15 + l / 2, 0 <= l < 2^16, l even, and mult = mh * 2^16 + ml,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V6M
 // Depthwise products for cores with 16-bit Thumb. A window and its weights have the same layout,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Depthwise products for cores with 16-bit Thumb (kernels/args/conv_scalar.h).
 

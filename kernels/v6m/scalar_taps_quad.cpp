@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V6M
 // Depthwise products of four neighbouring pixels whose 3x3 windows are one column apart: six

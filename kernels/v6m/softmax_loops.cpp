@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes, for each row, the maximum, the sum of the exponentials, and the results. x and y are
 // accessed from the end of the row by an index that counts up to zero. For rows of up to 16
 // elements the exponentials are stored on the stack; for longer rows they are looked up twice.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble::softmax.packed for cores with a 32-bit product; a long product consists of four of
 // them.
 //

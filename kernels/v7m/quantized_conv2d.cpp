@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_conv2d without the DSP extension, with the weights in the order of the file:
 // blocks of two pixels by two channels, four products for four loads, 16 channels at a time
 // (kernels/args/stock_convolution.h). A layer with one window is a linear layer, which does not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V7M
 // A product costs a load and an MLA, so each loaded value should be used several times. Three rows

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V7M
 // Depthwise products for Thumb-2 cores without DSP instructions: two loads and an MLA per tap.

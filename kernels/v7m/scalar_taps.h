@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Depthwise products for Thumb-2 cores without DSP instructions (kernels/args/conv_scalar.h).
 

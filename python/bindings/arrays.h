@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // NumPy arrays as arrays of the compiler, and tensors as NumPy arrays.
 

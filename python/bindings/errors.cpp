@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "python/bindings/errors.h"
 
 #include <nanobind/nanobind.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Errors of the compiler as Python exceptions (thimble_ml/_errors.py).
 

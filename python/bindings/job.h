@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs work in a thread without the GIL, so that other Python threads run, the progress is reported
 // and Ctrl-C ends the call within a second.

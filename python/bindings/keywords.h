@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Messages of the compiler name options as on the command line. In Python they are keyword
 // arguments.

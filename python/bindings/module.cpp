@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The extension module `_thimble`. The package thimble_ml is its documented interface: it turns
 // objects of PyTorch into bytes and NumPy arrays, and reports (JSON) into Python objects.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Thimble compiles PyTorch models for Cortex-M microcontrollers and for the NPUs next to them.
 
 >>> import thimble_ml as thimble

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``python -m thimble_ml ARGUMENTS`` is the command ``thimble``; ``--cmake-dir`` prints the folder of the CMake package."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exceptions. The extension module raises them with the facts of the compiler's refusal."""
 
 from __future__ import annotations

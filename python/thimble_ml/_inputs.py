@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turns models and data of PyTorch and NumPy into bytes and NumPy arrays. PyTorch is used only if
 the caller has imported it."""
 

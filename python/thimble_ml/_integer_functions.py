@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Softmax and layer norm of integers, as docs/numerics.md states them, with torch's integer operators."""
 
 from __future__ import annotations

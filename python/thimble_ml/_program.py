@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command ``thimble``: starts the program that the package contains."""
 
 import os

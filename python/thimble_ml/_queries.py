@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What fits where, what a file contains, and which targets and options exist."""
 
 from __future__ import annotations

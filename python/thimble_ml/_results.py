@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results as plain data. Each class has the names of the program's JSON output."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiles many models for many targets with any executor of `concurrent.futures`.
 
 `sweep` has no scheduler of its own: a process pool is the default, and the executors of Dask, Ray

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results of sweeps in a folder: one file each, named by the hash of what it depends on.
 
 The first line of a file is JSON. The compressed report and the program follow; the line has their

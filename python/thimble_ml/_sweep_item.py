@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One item of a sweep: what a worker receives and what it returns."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ETRecords for ExecuTorch's Inspector: the model, and which of its nodes each instruction computes.
 
     python -m thimble_ml.etrecord MODEL.pt2 MODEL.pte -o FILE.etrecord [--input X.npz]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Computes the integers of a compiled model in PyTorch, from the graph of `convert_pt2e`.
 
 Fake quantization in PyTorch multiplies floats and rounds once; a device multiplies integers and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quantizer: PyTorch's observers and fake quantization with the constraints of Thimble's engines.
 
 The rules are those of the compiler: `thimble annotate` prints, for each node of an exported graph,

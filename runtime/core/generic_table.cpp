@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble_all_kernels(): all kernels of this build and the flatbuffer executor, for hosts, tests
 // and the generic runner. A separate file, because a reference to the table links all kernels. A
 // product passes its generated table instead.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C API: load, inputs, outputs, run. An executor (exec/executor.h) interprets the file.
 
 #include "abi/freestanding.h"

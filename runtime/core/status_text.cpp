@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts of the status codes, from the same rows as the codes. They are in a file of their own, so
 // that a product that does not print them does not link them.
 

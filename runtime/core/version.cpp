@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "abi/kernel_layout.h"
 #include "runtime/include/thimble.h"
 

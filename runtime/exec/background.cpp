@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Delegates that work while kernels run (BackgroundCalls). Only products with such delegates link
 // this file.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See delegates.h. Positions are looked up again from the root of the file, with every step
 // verified, so that loading a file without delegates costs only two pointers.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Delegate calls: instructions that pass tensors to code other than a kernel, with a payload in the
 // file. All code for them is reached through the table `DelegateBackends`. A product refers to this

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Interface of the two executors of a program. A native file without delegate calls and with one
 // memory has records (exec/record_executor.cpp). Every file has the flatbuffer

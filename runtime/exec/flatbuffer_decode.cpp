@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See flatbuffer_decode.h. The checked and the trusted version are instances of the same templates,
 // so that run reads exactly what load has verified.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Decodes values of a file to arguments of a kernel. At load, values are verified here when an
 // instruction or the interface refers to them. At run, the same code reads them without checks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executes programs from their flatbuffer. Load makes all checks; run decodes and calls. Both keep
 // one decoded call (DecodedCall in exec/call.h) on the stack. In addition, load uses about 900
 // bytes for its data about the file, and run 250 bytes plus the stack of the kernel that needs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Load of a program from its flatbuffer: maps operator names to kernels, and checks each call. A
 // generic build has hundreds of kernels whose names have long common prefixes, so lengths are
 // compared first, and then the names from the end, word by word.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The steps of a load, the same for both representations of a program. A Loader reads one of them:
 // RecordLoader in exec/record_load.cpp, FlatbufferLoader in exec/flatbuffer_load.cpp. The checks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A loaded model. Model is the content of a thimble_model. The memory of the model contains, in
 // this order: the arena; one kernel pointer per operator of the file; the slots and the persistent

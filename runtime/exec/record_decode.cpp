@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/exec/record_decode.h"
 
 namespace thimble::runtime {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executes programs from records (abi/records.h): adds a base address to each operand's place and
 // calls the kernel. If a kernel needs more than addresses, its arguments are decoded as at load.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Load of a program from records: verifies each element once, in file order, and calls check() of
 // each kernel.
 

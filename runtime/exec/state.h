@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // States: the ranges of the arena that survive a run (abi::StateHeader).
 

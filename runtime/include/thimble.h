@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_H
 #define THIMBLE_H
 /* Thimble runtime, plain C. No heap, no mutable global state, no libc beyond memcpy, memset and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_HPP
 #define THIMBLE_HPP
 // The C interface (thimble.h) as a class, without heap and exceptions. C++17.

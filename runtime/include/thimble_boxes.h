@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_BOXES_H
 #define THIMBLE_BOXES_H
 /* Boxes of a detector: non-maximum suppression. All in this header; no memory but the result's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_TRACE_H
 #define THIMBLE_TRACE_H
 /* Lists the instructions of a program, and sets a hook around each of them. An instruction is a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Two access policies for values of the file. Decoding (exec/decode.cpp) is a template over them.
 // At load it uses CheckedAccess, which verifies each step first. At run it uses TrustedAccess,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The checks that load makes for both representations of a program: ranges of memory, shapes, and
 // the requirements of argument letters. Each function is inlined where a representation is read.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checks of flatbuffer.h. A distance is compared with the remaining bytes before it is added to
 // a pointer. The distance to a vtable is signed, so its target is bounded as an integer address.
 

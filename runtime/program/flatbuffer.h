@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Checked and unchecked access to a flatbuffer. `Verifier` proves once, at load, that a table,
 // field or vector is inside the program and aligned. The free functions then read without checks.

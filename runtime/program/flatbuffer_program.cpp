@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds a FlatbufferProgram from a file. Tables are verified from the root down, each before its
 // fields are read.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Positions in the flatbuffer of a file, found once by open_program(). Nothing is copied: tensors,
 // scalars and instructions are decoded from the file each time they are needed, which costs about

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How the compiler translates single functions of the runtime, which is built with -Os.
 

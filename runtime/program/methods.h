@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The methods of a file with records (abi/named_data.h, MethodRecord).
 

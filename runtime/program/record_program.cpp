@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/program/record_program.h"
 
 #include "abi/kernel_layout.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The arrays of a file's records (abi/records.h), found once by open_records(). Nothing is copied.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The kernels' view of a tensor (kernels::Tensor), as the runtime writes and copies it.
 

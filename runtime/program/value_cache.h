@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Cache of the values that load has verified and decoded. Instructions of a file refer to the
 // same values, so each value is decoded once and then copied. The copies are in the arena, which is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A buffer at the alignment that the runtime, the delegates and the containers require, 16 bytes,
 // and of a cache line, which calls beside a delegate require: 32 bytes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Views of raw bytes. Numbers are loaded byte by byte, so the alignment of the buffer and the byte
 // order of the host do not matter. The caller checks every load against the size.

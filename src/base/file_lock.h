@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A lock between processes, held on a file for the lifetime of the object.
 

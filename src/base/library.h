@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Loads a shared library given by the user and finds its functions. This header and process.h wrap
 // all operating system calls of src/.

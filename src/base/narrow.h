@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Narrowing casts for fields of binary formats. The caller ensures that the value fits.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // for_each_index(count, threads, body) calls body(index, thread) exactly once for every index below
 // `count`. The assignment of indices to threads is unspecified; a body must not depend on it.

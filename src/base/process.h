@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs a program and waits for it, with a time limit. The implementation is platform_posix.cpp or
 // platform_win32.cpp. This header and library.h wrap all operating system calls of src/.

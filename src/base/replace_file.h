@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Files that are the old ones or complete at any time: the bytes are written to a temporary name in
 // the same folder, which is then renamed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A serial port of this machine. The implementation is serial_port_posix.cpp or
 // serial_port_win32.cpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Sizes as users write and read them: "64", "256K", "2M"; "1,234,567".
 

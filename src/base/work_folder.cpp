@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/work_folder.h"
 
 #include <algorithm>

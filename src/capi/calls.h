@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A compiled program as a list of calls, for other compilers that write the file themselves.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Target thimble_core: the compiler as one shared library, which the program and the Python module of a wheel share. Without it,
 # the wheel would have the compiler twice. Only the functions that these two call are exported: the names of all functions
 # are a fifth of a library.

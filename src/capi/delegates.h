@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The functions of the compiler for partitioners and delegates of other compilers: which nodes each
 // engine runs, and a partition as the payload of one delegate call.

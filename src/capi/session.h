@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The interface of the compiler for other programs: what the C API (thimble_c.h) and the Python
 // package share. Options are those of the command line, reports are its JSON.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_C_H
 #define THIMBLE_C_H
 /* The compiler and the host runtime for other languages, plain C99.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cycles/counted_blocks.h"
 
 #include <algorithm>

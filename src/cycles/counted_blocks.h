@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Cycles of executed code: the blocks and edges that firmware/qemu_plugin/insn_count.c counted.
 

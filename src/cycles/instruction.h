@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A Thumb instruction as the cycle models need it: its kind and the registers it reads and writes.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In-order cores that issue two instructions per cycle or overlap the beats of vector instructions.
 // An instruction is issued in the first cycle in which its operands are ready, its units are free,
 // its group has room, and its first result is not written before the last result of an instruction

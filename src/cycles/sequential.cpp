@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cores that finish one instruction before the next one starts. Besides the table, the cost of an
 // instruction depends on the one before it (Cortex-M4 TRM, DDI 0439D 3.3.3, "Load/store timings";
 // Cortex-M3 TRM, DDI 0337I 3.3.2):

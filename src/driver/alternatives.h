@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Other ways to compile a network that does not fit: other options, or a larger part.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // annotate(): what the quantizer does with each node of an export, by the node's name. PyTorch's
 // quantizers turn the result into observers (python/thimble_ml/quantizer.py).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // From the integer graph to the bytes of a program: partition, lowering, memory plan, `.pte`.
 

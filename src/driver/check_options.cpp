@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // check_options(): options that contradict the model, the part or each other.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Wait states of instructions in a memory of a part (docs/cycles.md, "Wait states of code").
 // `compile`, `fit`, `diff` and `run --profile` use the same rule.

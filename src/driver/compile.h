@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // compile(): compiles a `.pt2` to the bytes of a `.pte` and returns a report with all results of
 // the stages.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // compile_delegate(): compiles a whole model to one delegate of the part's first engine, for
 // programs that another compiler writes. The model is one that PyTorch quantized; inputs and

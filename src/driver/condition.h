@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Conditions on figures: of --fail-if, such as "flash>+1%,sqnr<-0.5dB", and of --require, such as
 // "latency<20ms,sram<128K".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Samples from a `.npz`: one array per graph input, named like the input; the array of a single
 // input may also be named `x` or `arg0`, or be the only one. A `.npy` holds the samples of a single

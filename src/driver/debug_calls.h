@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The debug handles of a compiled program: which nodes of the export each instruction computes.
 

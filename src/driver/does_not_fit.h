@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The refusal of a program that is too large for a memory: how much is missing, where the arena is
 // fullest, and which options or parts would hold it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // engine_nodes(): which nodes of an export each engine of a part runs, for partitioners of other
 // compilers. The model is one that PyTorch quantized. Nothing is lowered.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The part's engines in the compile pipeline: operators that the user keeps off the engines, the
 // partition, and the compilation of subgraphs within a memory budget.

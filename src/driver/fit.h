@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // fit(): compiles models for many parts and compares the results with requirements.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first stage of compile(): a `.pt2` becomes a float graph.
 
 #include <algorithm>

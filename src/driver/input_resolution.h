@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Inputs whose values span more decades than their quantized values can represent, such as power
 // spectra and raw counts. Test: tests/unit/wide_inputs_test.cpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // --weights auto:flash=SIZE: gives weights 4 bits, where the outputs lose least, until the program
 // with its code needs at most SIZE bytes of flash.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Integers that are computed at run time have 32 bits (passes/narrow_integers.h) and wrap. PyTorch
 // computes them in 64 bits. Test: tests/unit/integer_ranges_test.cpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The report's lines and JSON members on linked flash, RAM and stack.
 

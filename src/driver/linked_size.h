@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Flash, RAM and stack of a program as a firmware links it: the program's bytes, and the code that
 // the core's tables give for its kernels (engine/linked_code.h).

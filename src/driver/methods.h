@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Several exports of one model as methods of one file: `forward` and `prefill` of a decoder. They
 // share the constants, the arena and the states.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Wait states that a time lacks because the part's file does not state what they depend on. Such a
 // time is a lower bound: it has no error band, and it meets no requirement.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Cycles of the NPUs in an emitted program: those that `run --profile` shows for the file
 // (hostrun/npu_profile.h), for the systems of the part. The cycles that an engine plans with are

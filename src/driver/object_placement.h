@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Chooses a memory of the part for each object, if the part's file states the speed of its
 // memories. Objects are the arena and the constants: each array of the C output, or the whole file.

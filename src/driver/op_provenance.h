@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Op provenance: for each operator of the user's program, the kernel calls that run it, or the
 // reason why it was removed.

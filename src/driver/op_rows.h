@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Rows of the report: one per kernel call, and one per operator of a subgraph that an engine runs.
 

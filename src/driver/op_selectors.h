@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Op selectors: patterns that select single operators, and options that apply to them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The memories of a part that hold the operands of a program's calls, and the core cycles that the
 // calls wait for them (docs/cycles.md, "Wait states"). `compile`, `fit`, `diff` and `run --profile`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The SQNR of the model's outputs. An output of indices has an agreement instead, and an output
 // that is constant over the samples has no signal, so that its SQNR has no meaning.

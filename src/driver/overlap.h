@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Lets the core work while NPUs do (memory/delegate_overlap.h), with the estimated times of the
 // calls, and reports the time that this saves.

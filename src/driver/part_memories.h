@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The memories of the part in the report: bytes that the program uses, and their limits.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The second stage of compile(): calibration data, and a float graph in a part's arithmetic.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Combines the user's options with the part's recipe and with defaults, in this order of priority.
 

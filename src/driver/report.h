@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Formats the result of compile(): text for people (100 columns, the summary first) and one JSON
 // object for scripts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Requirements on a compiled model, such as "latency<20ms,sram<128K,accuracy>0.9": conditions
 // (condition.h) on its figures.

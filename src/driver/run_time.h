@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Estimated time and energy of one run: cycles of each call on the core with the wait states of its
 // operands and instructions, of the runtime between the calls, and of delegates on their own clock.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/runtime_work.h"
 
 #include "abi/pte_op.h"

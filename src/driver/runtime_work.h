@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The runtime's work outside of kernels, from the calls of a program. `compile`, `fit` and `diff`
 // use it.

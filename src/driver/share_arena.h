@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Shares one arena among several compiled models (memory/shared_arena.h).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The files of --save-stages: the text of each stage in a numbered file. They are written during
 // the compilation, so that those of a compilation that fails exist; each file is the old one or

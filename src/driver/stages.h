@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The stages of compile() one by one, so that several parts can share them. compile() for one part:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Options of `compile` against a low SQNR. Each is tried on the calibration data, so that a warning
 // names only options whose effect is known. The model is quantized again for each trial:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Checks the arguments of a kernel call in a `.pte` against its operator's signature.
 

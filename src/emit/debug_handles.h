@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The `named_data` entry "thimble_debug", written on request (`compile --names`): the nodes of the
 // export that each instruction computes. ExecuTorch's tools call such a reference a debug handle.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Decompiles a `.pte` to IR. `run --on eval` evaluates the result, and the tests prove with it that
 // every parameter of every kernel is understood.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decompiles thimble::add.packed to qadd or qsub (abi/packed_ops.h).
 
 #include "abi/packed_ops.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decompiles operators of ATen and of dim_order_ops, which ExecuTorch leaves to its portable
 // kernels, as far as the IR has an equivalent. abi/pte_ops.def gives the argument positions.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One kernel call of a `.pte` during decompilation: typed arguments by position, with located
 // errors.

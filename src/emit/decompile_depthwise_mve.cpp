@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decompiles depthwise convolution packed for Helium (abi/depthwise_mve.h).
 
 #include "abi/depthwise_mve.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decompiles convolution and linear packed for the DSP extension (abi/matmul_dsp.h).
 
 #include <bit>

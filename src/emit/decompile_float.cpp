@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decompiles Thimble's operators on float32 (abi/ops/float.def), whose arguments are those of the
 // IR operators.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decompiles convolutions, linear and recurrent layers with weights of 4 bits (abi/int4.h).
 
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The decompiler's model of memory: which IR value each range holds after each instruction.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decompiles native operators: reads their packed parameters (abi/params).
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reads packed constants (abi/params), and adds the IR operators that they describe.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decompiles packed operators other than convolution and linear (abi/packed_ops.h). Some have
 // tables computed from the operator's parameters. The parameters are read, not the tables: a table
 // that does not match them shows as a difference between the file and the reference evaluator.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decompiles convolution and linear packed for cores without SIMD instructions
 // (abi/matmul_scalar.h).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decompiles stock operators. The comment of a function gives the positions of the arguments
 // (abi/pte_ops.def has their kinds). Input offsets of conv, linear and batch_matmul are
 // -zero_point; quantized_add and quantized_mul have zero points.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Writes a lowered graph and its memory plan as a `.pte`.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The `named_data` entry "thimble_layers", written on request (`compile --names`). It has one
 // line per instruction: name, scale and zero point of the instruction's first result, separated by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Writes the placement of a model's arrays as a part of a linker script (GNU ld). Output sections
 // list the model's input sections one by one, so that each is placed in the memory chosen for it.

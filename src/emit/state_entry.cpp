@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "emit/state_entry.h"
 
 #include <algorithm>

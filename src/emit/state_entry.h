@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The `named_data` entry "thimble_state" (abi/named_data.h): the ranges of the arena that
 // survive a run, and their initial content.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How a core reads the instructions of kernels, without wait states: means over networks, which
 // benchmarks/cycles/fetches.py measures. driver/code_waits.h computes wait states from them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engine/core_cycles.h"
 
 #include "ir/op_cost.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Estimate of a subgraph's cost on the core. Engines compare it with the cost of a delegate call.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Direct operators: operators of the device whose call has the operands of one IR operator, and its
 // attributes in a struct of abi/params (direct.def).

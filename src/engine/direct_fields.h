@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The members of the parameter structs of direct operators, and the check at compile time that they
 // are the attributes of the operator.

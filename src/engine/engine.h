@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Interface between cores and NPUs and the rest of the compiler: data and a few functions.
 //

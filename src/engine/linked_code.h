@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Code that a firmware links for a program: the question of the driver to a core, and the answer
 // from the core's measured tables.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A part: a CPU, an ordered list of NPUs, and memories. A part is data: a TOML file of targets/, or
 // a file given by path. docs/adding-a-part.md describes the format.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Compilation settings of a part's file: quantization, partitioning, choice of kernels. An option
 // on the command line overrides a setting of the file.

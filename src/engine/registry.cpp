@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lists of cores and NPUs, and how a name finds its row.
 
 #include "engine/registry.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The rows of engines, which the build writes from the files engines/*/engine.cmake of this tree
 // and of THIMBLE_EXTRA_TARGETS (cmake/engine_rows.cmake): no registration by static initialisation.

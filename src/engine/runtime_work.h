@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The runtime's work outside of kernels in one run of a program. A call has one of three forms,
 // which cost differently: a kernel that needs only addresses gets them from the records of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The numbers that a part's file may set for an NPU, as a table of the engine.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // assign_state_memory: rewrites the graph so that each state has one fixed memory location.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A TOML file as a tree of values with source lines. Only toml_value.cpp includes the TOML library.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Integer arithmetic of the reference evaluator: the formulas of docs/numerics.md in int64, written
 // as that page states them. numerics/ has the fast implementation. A test compares the two, which

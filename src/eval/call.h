@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Helpers shared by the evaluator's functions. Each row of ops.def has one function, in one file
 // per operator family; a missing function is a link error. The type rules have already checked the

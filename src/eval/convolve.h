@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Sums of convolutions and linear layers for any element types. Padding positions add nothing.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution and linear, float and integer.
 
 #include "eval/convolve.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operators: float arithmetic and clamp; integer addition, subtraction,
 // multiplication and lookup tables; quantize and dequantize.
 

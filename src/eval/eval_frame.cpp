@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples and frames of sensors (docs/numerics.md, "Frames of cameras").
 
 #include <algorithm>

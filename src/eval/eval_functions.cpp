@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operators: functions of a float computed in double, comparisons and selects of any
 // element type, and integer operators that select or divide.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that select elements by an index. A negative index counts from the end. An index out of
 // range is clamped to the first or the last element.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of fixed-point numbers with 12 fractional bits (docs/numerics.md, "Halves to even").
 
 #include <algorithm>

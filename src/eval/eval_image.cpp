@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposed convolution and bilinear resizing, float and integer.
 
 #include <algorithm>

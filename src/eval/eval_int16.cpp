@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer arithmetic with 16-bit activations (docs/numerics.md, "16-bit activations").
 
 #include "eval/call.h"

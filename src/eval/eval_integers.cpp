@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integers that are computed at run time. Every result is computed exactly in 64 or 128 bits, then
 // reduced to the width of the element type.
 

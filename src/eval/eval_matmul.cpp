@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products of two non-constant operands. Leading dimensions are batches and broadcast.
 
 #include "eval/call.h"

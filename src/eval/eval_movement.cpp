@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that only move data. Elements are opaque bytes. max_pool2d compares elements and is in
 // eval_pool.cpp.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Norms: each row is normalized by its own statistics, then scaled and shifted per element
 // (docs/numerics.md, "Norms").
 

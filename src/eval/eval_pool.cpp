@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools, adaptive pools and means. Padding positions are never counted.
 
 #include <algorithm>

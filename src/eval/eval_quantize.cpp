@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators between float and integer, computed in float32 as docs/numerics.md defines them.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recurrent layers with one layer and one direction, computed step by step and gate by gate.
 
 #include <algorithm>

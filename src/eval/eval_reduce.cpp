@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions. Each result is computed from the list of its elements.
 
 #include <algorithm>

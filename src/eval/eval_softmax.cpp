@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax and log-softmax, float and integer, along one dimension.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Power spectra and mel filters: docs/numerics.md, "Log-mel spectrum".
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The reference evaluator: runs a graph with slow, simple loops that follow docs/numerics.md.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Power spectra of frames in double, for the evaluator and for calibration, which passes functions
 // that give the same bits on every host.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # thimble_schema(NAME FBS): interface library NAME with the C++ header "<stem>_generated.h" that flatc
 # generates from FBS. It is a system include, because flatc's code causes warnings in our build.
 find_program(FLATC flatc REQUIRED)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Images of the emulated boards. An installation contains all of them. A build tree builds an image
 // at its first use.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A trace of one call of a program on this machine: the time of each instruction and, on request,
 // the tensors of each instruction after it ran.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs the delegate calls of a `.pte`: one row per delegate id. The build collects the rows of the
 // engines' engine.cmake, of this tree and of THIMBLE_EXTRA_TARGETS (cmake/engine_rows.cmake). No

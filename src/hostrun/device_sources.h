@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Collects the sources of some kernels and of everything that they include, for a product that
 // compiles no other files of this tree.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Arm's Fixed Virtual Platform of the Corstone-300 (FVP). The FVP is a program whose path is an
 // option. It runs the same image as QEMU, with its own NPU model instead of our simulator.

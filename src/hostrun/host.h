@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs a `.pte` on this machine in the production runtime, with every portable kernel: the same
 // code and the same bytes as on a device.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Inputs, outputs and operators of a `.pte`, read from the file alone. The host runtime, QEMU and
 // the reference evaluator all use this description.

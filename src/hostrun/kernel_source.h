@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Generates the kernel table that a product links instead of all kernels: the kernels that its
 // `.pte` calls, in the fastest variant for its instruction set, and the delegates.

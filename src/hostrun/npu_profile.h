@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Estimated cycles of the delegates of a `.pte` on their NPU, for each operation of the NPU. The
 // estimate is the same on every machine. The hostrun/ folder of each engine computes it.

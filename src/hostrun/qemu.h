@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs a `.pte` on an emulated Cortex-M: the firmware image of the target's board
 // (firmware/apps/runner) under qemu-system-arm, where a plugin counts instructions, or in an FVP

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs a `.pte` on a board that is connected by a serial line and executes examples/serial_runner.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One request and one reply at a time with examples/serial_runner (abi/serial/protocol.h).
 //

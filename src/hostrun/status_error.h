@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Statuses of the runtime as errors of the program, equal for the host and for boards.
 

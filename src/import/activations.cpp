@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activations, as formulas of IR operators. Except glu and prelu, they are functions of one value,
 // so the integer form of a whole formula is one lookup table. The number of operators in the
 // formula therefore does not matter.

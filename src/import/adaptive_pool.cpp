@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adaptive pools: window i of an output of size n covers rows floor(i * size / n) to
 // ceil((i + 1) * size / n). If all windows have the same size and distance, as is the case if n
 // divides the size, this is an ordinary pool.

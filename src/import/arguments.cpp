@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The argument reader of Call. Every message names the argument, what was found and what was
 // expected. The caller adds the source line and the operator.
 

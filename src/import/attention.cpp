@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scaled dot-product attention: softmax(scale * q k' + mask) v.
 
 #include <cmath>

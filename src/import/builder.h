@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Builds the graph: adds operators, folds data movement on constants, and omits data movement that
 // has no effect. A quantized constant remains a `dequantize` of its quantized values. Data movement

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One node of the exported graph, as its handler accesses it. Arguments are read by their ATen
 // schema names; omitted arguments have the default of the schema. The handler adds operators and

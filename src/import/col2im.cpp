@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds overlapping patches to an image (col2im), the reverse of im2col. It is a transposed
 // convolution whose weights are 1 for one position of the window per channel.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparisons, logic and selection between two values. A number gets the element type of the tensor
 // in the same operator.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Complex tensors as two real tensors. A spectrum of which a network only reads magnitudes stays a
 // power (spectrum.h). All other complex tensors are pairs: their name is bound to the real part,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Tensors that are known at import: weights of the archive, and the results of data movement and
 // float arithmetic on constants. Folding at import keeps weights constant, which the handlers

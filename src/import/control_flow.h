@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Control flow: `torch.cond`, `while_loop`, `scan` and `map`. The importer replaces such a node by
 // the nodes of its subgraphs, so that handlers see ATen operators only:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions become conv2d or conv_transpose2d. A weight that the model computes from parameters
 // (weight norm, standardized or binary weights) becomes a constant in the float passes. A 1-D
 // convolution becomes a 2-D convolution of height 1. An input without a batch dimension gets one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensor creation. The created tensors are constants, with the element type given by the archive.
 
 #include <algorithm>

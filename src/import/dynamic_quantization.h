@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Networks whose scales choose_qparams computes at run time. Here scale and zero point are 1 and 0,
 // and activations remain real numbers; calibration chooses constant scales (docs/quantization.md).

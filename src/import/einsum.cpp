@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Einstein sums, two operands at a time. Letters of both operands that are needed later are batch
 // dimensions. Letters of both that are not needed are summed over. All other letters are rows or
 // columns. The result is a combination of permute, reshape and one matrix product.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise arithmetic and activations, and softmax. A Python number becomes a float32 constant
 // of shape [].
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operators on tensors without elements, such as a slice of 0 columns.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Evaluates symbolic sizes as written in the archive: infix expressions such as "2*s0" and
 // "(s0 - 1)//2 + 1", or calls such as "Add(FloorDiv(Symbol('s0', integer=True), Integer(2)),

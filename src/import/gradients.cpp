@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of layers with respect to their input. A graph has them if the network itself computes
 // a derivative, for example a force as the gradient of an energy.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GridSampling of an image at computed positions: grid_sample and affine_grid. Every sample is a
 // weighted sum of all pixels: the weight of row h and column w is the product of two functions, of
 // the distance of the sample from h and from w. At most two rows and two columns have a weight

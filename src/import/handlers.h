@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Handlers of aten.def. A handler imports one node. Its errors do not name the node; the caller
 // adds it.

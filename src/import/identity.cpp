@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that do not change values. Memory formats are ignored: the IR addresses elements by
 // logical index, and a pass decides the layout.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Maps operators on signals [C,L] and images [C,H,W], with or without a batch, to operators on
 // [N,C,H,W].

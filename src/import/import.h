@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Imports an exported PyTorch program to the IR: float operators, logical shapes, all sizes fixed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that select elements by index: embedding, gather, index_select, and indexing by
 // tensors. Negative indices count from the end.
 

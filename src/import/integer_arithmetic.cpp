@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Known integers: arithmetic, comparisons, logic and selection, element by element.
 
 #include <algorithm>

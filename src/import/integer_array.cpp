@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "import/integer_array.h"
 
 #include "import/constants.h"

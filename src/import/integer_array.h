@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Arrays of 64-bit integers, and the arguments of a node read as such, for what is computed at
 // import (integers.h).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Known integers: selection by index, repetition and triangles.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Known integers: sums, products, extremes, any and all along dimensions, and differences.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Integers and booleans: position ids, masks, relative positions, lengths. What does not depend on
 // an input is computed at import, in 64-bit integers with PyTorch's rules. A function of one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer arithmetic at run time, as operators int_* of the IR. They have the type of the result in
 // the export, int32 or int64; a pass makes them 32 bits wide.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Computes the memory order of a tensor's dimensions from its strides.
 

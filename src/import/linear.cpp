@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products. A product with a constant matrix becomes linear, whose weight is [out, in].
 
 #include <cmath>

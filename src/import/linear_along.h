@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A product with a constant matrix along one dimension: resizing, adaptive pools of volumes.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Bool tensors as indices. The number of elements that they select must be known at import.
 

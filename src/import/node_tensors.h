@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The facts that a node of the archive's graph states: its tensors, its name, its source line.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalization. With fixed statistics, y = x * scale[c] + shift[c], which a pass folds into the
 // preceding convolution or linear. With computed statistics, it is a layer, group or rms norm.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Padding by a constant, or by elements of the tensor. The latter is a gather along each padded
 // dimension. Amounts are given as before and after of the last dimension, then of the dimension
 // before it. A negative amount removes elements.

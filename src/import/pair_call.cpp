@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "import/pair_call.h"
 
 namespace thimble::import_pt2 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One node that reads or computes complex tensors as pairs (complex_pairs.h), and the operators
 // that have handlers for pairs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fourier transforms of pairs: products with constant matrices.
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic between parts of one tensor, and between all pairs of elements of two tensors.
 
 #include "import/handlers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools of images, signals and volumes. A signal is an image of height 1. The IR's pools ignore
 // padding: they compute the maximum or mean of the elements inside the image. PyTorch's average
 // pool counts padding by default; this padding becomes a `pad` by zeros. Padding that ceil_mode

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Functions of one position. A decoder gets the position of its token as an int64 input, adds to
 // it, converts it to float and computes the angles of rotary embeddings from it. A position that a

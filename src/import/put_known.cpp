@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each position of the result has a list of the values that are written to it, so it is computed by
 // one gather: of the last value for a write, of all of them, padded with zeros,
 // for a sum. x[[0, 0, 2]] += v, for x of 3 zeros, is the sum of the rows of

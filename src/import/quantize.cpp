@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs quantized by PyTorch (prepare_pt2e and convert_pt2e, torchao): float operators between
 // dequantize and quantize nodes. The nodes become IR operators with unchanged parameters. The graph
 // computes the same as eager PyTorch, and src/quant reads the parameters from it. Constants keep

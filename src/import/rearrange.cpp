@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that rearrange elements: by indices known at import, or by splitting and permuting
 // dimensions (pixel and channel shuffles).
 

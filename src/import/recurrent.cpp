@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LSTM, GRU and plain recurrent layers and cells. Each layer and direction becomes one IR operator
 // over all steps. IR sequences are [steps, batch, features]; IR states are [1, batch, hidden].
 

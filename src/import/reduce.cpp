@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions over dimensions, and cumulative sums. A mean over height and width of an image becomes
 // an average pool over the whole image, which every engine supports.
 

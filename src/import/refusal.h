@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Unsupported operators, collected over the whole graph so that one message reports all of them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resizing of signals and images. Nearest-neighbor resizing becomes a gather along each dimension.
 // The width is resized first: its elements are moved one by one, and there are fewer rows before
 // the height is resized. The choice of the neighbor follows PyTorch's float32 arithmetic exactly.

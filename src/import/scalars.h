@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Python numbers that the export keeps as nodes: elements of known tensors, and arithmetic on them.
 

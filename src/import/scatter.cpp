@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes at positions given by a tensor. Models update caches and buffers with these operators.
 
 #include <algorithm>

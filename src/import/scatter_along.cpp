@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes along one dimension at an index per element: scatter, scatter_add, scatter_reduce. The
 // index is compared with all positions of the dimension, so it may be computed at run time.
 

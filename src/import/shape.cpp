@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reshapes: the logical order of elements does not change. The strides decide whether the result
 // shares memory with its operand; in-place operators then write to both.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of a tensor, as views that consist of slices.
 
 #include <algorithm>

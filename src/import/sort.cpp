@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sorting as comparisons of all pairs: the rank of an element is the number of elements before it.
 // The element of rank k is found as the one whose rank is nearest to k, which also holds if the
 // ranks were quantized. Equal elements keep their order, as in a stable sort.

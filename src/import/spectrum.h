@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Spectra of which a network only reads magnitudes. The only facts of such a complex tensor that a
 // graph keeps are the squares of its magnitudes: its IR value is its power, and views of the tensor

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Sizes that the export did not fix (`dynamic_shapes`). They are fixed before the graph is read.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Maps the tensor names of the exported graph to IR values. IR values are immutable; PyTorch
 // tensors are not. A name is a view of a storage. A write creates a new value of the storage, which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Views of the memory of another tensor. PyTorch's in-place operators write through views. A view
 // is therefore stored as the list of data movements that create it, so that it can be inverted.

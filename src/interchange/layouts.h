@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Tracks the dimension orders in which each value exists as a tensor of the file.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Base class of the TFLite and TOSA lowerings: the operators that both formats have, short
 // accessors for the operator that is being lowered, and its operands' tensors in the requested

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Checks if another tool's multiplier gives the same quantized values as Thimble's. The fixed-point
 // arithmetic is the same, but the tool computes multipliers from scales by its own formula, so the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Recognizes the function that a table of 256 entries computes. The integer graph represents
 // functions of one value as tables; other tools have an operator for some of them.

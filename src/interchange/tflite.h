@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // `--emit tflite`: writes the integer graph as a LiteRT model (TFLite schema version 3). In
 // LiteRT's reference kernels the model gives the same bits as the evaluator. docs/interchange.md

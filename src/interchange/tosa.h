@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // `--emit tosa` and `--emit tosa-fp`: writes a graph as a TOSA 1.0 flatbuffer. docs/interchange.md
 // lists the TOSA operators for each operator.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // remove_unused(graph): returns the graph without the operators, constants and states that no
 // output depends on, in this run or in a later run.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Element type names of numpy and PyTorch, for user-visible text. (dtype_name() in ir/type.h
 // returns the names of the text form.)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Formats of camera frames: attribute `format` of camera_image and qcamera_image.
 

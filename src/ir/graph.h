@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The graph: values (typed, single assignment) and operators in execution order.
 //

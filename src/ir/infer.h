@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The type rule of each operator: computes the result type from operand types and attributes, or
 // returns the reason why they are invalid. Called by Graph::add and by the verifier. Messages name

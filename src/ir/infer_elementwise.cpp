@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Type rules of elementwise operators, with numpy-style broadcasting for several operands:
 // functions of one float value, and selections and comparisons of any element type.
 

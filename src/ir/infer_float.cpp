@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Type rules of float arithmetic: f32 operands, an f32 result.
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Type rules of operators that read samples and frames of sensors (docs/numerics.md, "Frames of
 // cameras").
 

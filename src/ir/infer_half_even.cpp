@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Type rules of requantization that rounds halves to even (docs/numerics.md, "Halves to even"), and
 // of the functions of values with 12 fractional bits.
 

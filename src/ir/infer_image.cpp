@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Type rules of the other image operators, float and integer: transposed convolution, adaptive
 // pools, bilinear resizing.
 

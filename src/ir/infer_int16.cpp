@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Type rules of integer arithmetic with 16-bit activations (docs/numerics.md, "16-bit
 // activations").
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Type rules of integer arithmetic and of the operators between float and integer. In addition to
 // types, they check every number that has a range in docs/numerics.md, so no accumulator overflows.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Type rules of integers that are computed at run time: i32 and i64, without quantization.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Type rules of operators that only move data: any element type; the quantization is kept.
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Type rules of the operators between float and integer. In an imported graph they carry the
 // parameters that PyTorch chose, for every integer type. In a compiled graph they are at the inputs
 // and outputs and are int8.

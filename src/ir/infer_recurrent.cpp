@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Type rules of recurrent layers: one layer, one direction, all time steps. Operands: x [T,B,I],
 // initial state [1,B,H], weights [gates*H, I] and [gates*H, H]. Result: [T,B,H].
 

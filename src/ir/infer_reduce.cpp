@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Type rules of reductions, cumulative sums and normalizations over rows, float and integer.
 
 #include <cmath>

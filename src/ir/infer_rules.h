@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Helpers shared by the type rules. infer_<family>.cpp holds one function per row of ops.def; a row
 // without a rule fails to link. Operands and attributes are checked against the row before a rule

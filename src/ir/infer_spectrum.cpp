@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Type rules of spectra: frames of `n` samples, `hop` samples apart, each multiplied by a window.
 
 #include "ir/infer_rules.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Values of the attribute `function` of int_pair and int_reduce. docs/numerics.md, "Integers", has
 // the formulas.

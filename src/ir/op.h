@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operators: the enum, the row data of ops.def, and attributes with types.
 

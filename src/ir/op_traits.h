@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Traits of operators, derived from their category. A trait that more than one pass or engine asks
 // for is here; a fact of one engine is a row of the engine's own ops.def.

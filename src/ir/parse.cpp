@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One function per grammar rule, one token of look-ahead, no recursion: the grammar has no nesting
 // except lists. Graphs are built through Graph::add, so a
 // text cannot create an invalid graph.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The text form of a graph. print(parse(t)) == t for every printed t.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Checks an operator against its row of ops.def: number of operands, names and kinds of attributes.
 // Shared by Graph::add and the verifier. ir/infer.h checks types.

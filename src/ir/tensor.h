@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A host tensor: dense and contiguous in *logical* order, independent of the value's dim_order.
 

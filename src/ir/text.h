@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Tokens of the text form, shared by printer and parser. The parser reads only tokens.
 

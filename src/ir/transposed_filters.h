@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Converts weights of a transposed convolution, [I, O/groups, kh, kw], to the filter layout of a
 // convolution with the same channels, [O, I/groups, kh, kw]. The weights of one output channel

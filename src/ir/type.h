@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Types of IR values: element type, logical shape, memory order, quantization.
 //

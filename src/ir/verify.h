@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // verify(graph): checks that every value is defined before use, every operator's type rule holds,
 // names are unique, and the bytes of constants match their types. Runs after each pass in tests and

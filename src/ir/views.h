@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operators that need no copy: the result has the bytes of its operands, or each piece is one
 // contiguous run of bytes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operands with weights, and operators whose weights have 4 bits (attribute weight_bits).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Number of bytes that a kernel call loads from and stores to each of its operands. The memory
 // placement uses these numbers to choose which operands go to a fast memory. The model describes

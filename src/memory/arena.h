@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // An arena that assigns an address to one buffer at a time. Use place() (placement.h) if all
 // buffers are known before the first address is assigned.

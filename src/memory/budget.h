@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // An SRAM budget on the CPU: applies row tiling (memory/row_tiling.h) until the arena fits. Without
 // a budget, but with optimization for size: finds the smallest arena. Row tiling, and calls with

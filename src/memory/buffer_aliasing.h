@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Buffer aliasing: finds the values that share one memory buffer, and their offsets in it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Calls of the core that run while a delegate's device works (KernelCall::overlap).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Exact placement: a depth-first search that finds the best placement or runs out of steps.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Finds an execution order with a lower memory peak. Where a graph branches, values wait for each
 // other, and the peak depends on the order of the branches.

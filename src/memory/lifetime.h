@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The lifetime of a buffer, counted in steps: calls of a program, kernels or layers of an NPU.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The lowest free offset for a buffer, given the offsets at which it must not start.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Assigns each object to a memory of the part, from the bytes that an inference accesses and the
 // access time of the memories.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Computes the memory plan: ranges of the arena, their lifetimes, and their addresses (from the
 // planner, memory/placement.h).

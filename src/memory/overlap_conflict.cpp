@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // find_overlap_conflict(): reads only the calls and the final addresses, and shares no code with
 // the passes that choose them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Memory planning: assigns offsets in one arena to buffers with sizes and lifetimes.
 //

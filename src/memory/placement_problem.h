@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A placement problem in the form that the searches use: rounded sizes, and the minimum distance
 // for each pair of buffers that are live at the same time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // reorder_calls() reorders the calls of a program if that reduces the lower bound of the arena.
 // Nothing else changes. Programs with states or delegates keep their order, because

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Computes the rows of each operator of a sequence that runs a few rows at a time.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Row tiling (patch-based inference): a sequence of image operators is executed for a few rows at a
 // time, so that the intermediate images are never in memory as a whole.

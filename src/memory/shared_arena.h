@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One arena for several models, of which one runs at a time. Memory that does not survive a run
 // begins at the same byte for all models. After the largest of these ranges follow, model by model,

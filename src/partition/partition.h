@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Cuts the integer graph into subgraphs, each for one engine; the rest stays on the CPU.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The smallest and the largest int8 value that each channel can have, for any input of the graph.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // fold_batch_norm(graph): folds per-channel scales and shifts of a convolution's result into the
 // weights and bias of the convolution.

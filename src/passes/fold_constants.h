@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // fold_constants(graph): computes operators whose operands are all constants, with the reference
 // evaluator. Values do not change. An operator is kept if its result would be much larger than its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // fold_input_scale(float graph): mean and standard deviation of each channel of an input become
 // part of the first convolution.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // fold_matmul(graph): folds a mul by one number into the `scale` of a matmul. The mul may precede
 // either operand, with data movement in between, or follow the result. A permute that swaps the

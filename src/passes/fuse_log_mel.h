@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // fuse_log_mel(graph): replaces a power spectrum, a constant filter bank and a logarithm by
 // log_mel, whose integer form keeps the whole range of the powers. The separate operators would

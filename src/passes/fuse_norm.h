@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // fuse_norm(graph): replaces norms that are written as separate operators, such as
 // u * rsqrt(mean(u * u) + eps), by layer_norm or rms_norm. Sources are F.normalize, decomposed

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // hoist_clamp(graph): rewrites clamp(move(x)) to move(clamp(x)). `move` is max_pool2d, reshape,
 // permute, gather or copy, and x is the result of an operator whose integer form has a clamp. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // mask_exp(graph): rewrites exp(where(m, -inf, x)) to where(m, 0, exp(where(m, 0, x))), for either
 // order of the two values. Linear attention masks its decays in this form. -inf has no integer

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // merge_linear(float graph): a linear after a linear, or a 1x1 convolution after a convolution,
 // with nothing between, becomes one: its weights are the product of both. Only where that needs

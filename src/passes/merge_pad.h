@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // merge_pad(graph): moves zeros that `pad` adds around height and width into the padding of the
 // convolutions that read them. Every reader of the pad must be a conv2d: a pool counts the zeros of

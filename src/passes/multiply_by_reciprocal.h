@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // multiply_by_reciprocal(graph): rewrites div(x, c) with a constant c to mul(x, 1 / c), which has
 // an integer form wherever mul has one. A one-element constant is skipped: its div becomes part of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Integers that are computed at run time become 32 bits wide. PyTorch computes positions, masks and
 // lengths in 64 bits, which a Cortex-M does in several instructions and for which kernels would

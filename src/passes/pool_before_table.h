@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // pool_before_table(integer graph): moves a table (sigmoid, hardswish) that only a max pool reads
 // after the pool, which has fewer elements. The table must not decrease: the maximum of f(x) is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The prologue of a graph: operators that make an input of the model from what a sensor delivers.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // remove_channels(integer graph): removes channels that have no effect on the outputs.
 //

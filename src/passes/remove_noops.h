@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // remove_noops(graph): removes operators that change nothing: copy, reshape to the same shape,
 // permute by the identity, slice of everything, concat of one operand, expand to the same shape,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Constant weights in quantized form (dequantize of a constant). A factor per output channel is
 // multiplied into their scales, so that the quantized values do not change.

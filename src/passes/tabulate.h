@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // tabulate(graph): computes float functions of one position at compile time.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Rounds the weights of an operator so that its results change least on the calibration data.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // annotate(float graph): which values would be quantized, and which of them share parameters,
 // before any data is known. PyTorch's quantizers ask for this: they insert observers first.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Evaluates one float operator for one element in double, with the same result on every machine.
 // The contents of tables and the fast engine use it.

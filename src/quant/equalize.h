@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Cross-layer equalization. Channels of one value that differ in magnitude waste resolution,
 // because they share a scale. A relu commutes with a positive factor f, so

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Exposes ranges that lowering needs but that no value of the graph has.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Extrapolates the range of a value beyond the calibration samples.
 //

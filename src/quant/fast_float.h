@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Kernels that run the float graph fast enough for calibration. Results equal those of
 // eval::evaluate within 1e-5, because sums are float32 and in another order. They are bit-identical

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Handles models in which PyTorch's quantizer fused an activation into the preceding operator.
 //

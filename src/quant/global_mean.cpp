@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "quant/global_mean.h"
 
 #include "passes/uses.h"

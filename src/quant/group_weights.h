@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Weights of 4 bits with a factor for each 32 weights of an output channel (attribute
 // weight_group).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The calibration statistics of a value: a histogram that does not depend on the order of elements,
 // samples or threads.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Decides which operators have weights of 4 bits. Convolutions without groups and linear layers
 // with int8 activations have such a form.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Joint calibration of the methods of one model, such as the step and the prefill of a decoder.
 // Each is a graph of its own. A value of one graph and a value of another one are counterparts if

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // lower(): creates the integer graph after roles and parameters are decided. Each float operator
 // has one function, which converts the real scales of its docs/numerics.md formula into integers.

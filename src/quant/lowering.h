@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // State of the integer graph during lowering. Rules (rules/rules.h) access it through RuleCall.
 

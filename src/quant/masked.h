@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Elements that mask positions in a softmax, a comparison or an argmax: docs/quantization.md,
 // "Masked values".

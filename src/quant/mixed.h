@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Selects the few operators that need 16-bit activations to reach an accuracy goal.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Unary functions for which some engines have an operator. Tables for these engines must be one of
 // them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Estimates how much an output loses if a linear has one weight scale, from one run of the float
 // graph beside the integer graph with a scale per channel.

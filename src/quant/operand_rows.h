@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Vectors that the weights of convolutions and linear layers are multiplied with, sampled while the
 // calibration data runs. Their second moments say which errors of the weights matter

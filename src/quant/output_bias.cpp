@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "quant/output_bias.h"
 
 #include <cmath>

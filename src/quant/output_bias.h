@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Corrects the bias of the last convolutions and linear layers by the mean error of their results,
 // measured with the integer graph.

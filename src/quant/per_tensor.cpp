@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A weight scale per channel costs 5 bytes per output channel, and ExecuTorch's linear has no such
 // form, so one scale is chosen wherever it costs little accuracy. Two ways to know what it costs:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Selects linears that can use one weight scale for all output channels, which some kernels
 // require.

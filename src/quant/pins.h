@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Extracts the decisions of PyTorch's quantizer from a graph. Parameters are pinned to values, and
 // the quantize and dequantize operators are removed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // plan(graph): assigns a role to each float operator, before any parameter is known.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // quantize(float graph, calibration data): returns the int8 graph and its measured quality.
 //

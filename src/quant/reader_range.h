@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Shortens the ranges of values whose readers do not need all of them.
 //

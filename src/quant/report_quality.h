@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The members of the report that say where an integer graph differs from the float graph.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Scores of integer graphs on given samples, and the rule that accepts a step.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs the float graph and the integer graph on the same samples and compares them value by value.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs the integer graph with fast matrix products. Results equal those of eval::evaluate bit for
 // bit.

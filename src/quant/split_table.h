@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Replaces a table that an engine has no operator for by several operators that it has.
 

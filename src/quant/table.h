@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Evaluates a chain of elementwise float operators for one number, to fill tables.
 

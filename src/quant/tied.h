@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Tied weights: a table that a gather reads (a token embedding) is also the weights of a linear
 // layer with one scale. The table gets the linear's scale and zero point 0, so that both have the

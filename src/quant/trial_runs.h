@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs integer graphs that differ in a few operators from a base graph, without computing again
 // what both have in common.

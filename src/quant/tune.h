@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Tries transformations that raise the accuracy of some models and lower that of others. Those that
 // gain on the calibration data are kept (thimble compile --tune).

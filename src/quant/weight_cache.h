@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The quantized weights of one float graph, for lowerings that differ only in the widths of a few
 // operators. Graphs that are lowered with the same cache share the tensors. Weights depend only on

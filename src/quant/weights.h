@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Weights, bias and multipliers of qconv2d and similar operators.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes OUT, a source file with the content of page.css and page.js of FOLDER (see assets.h).
 set(functions)
 foreach(asset css js)

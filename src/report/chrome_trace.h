@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A profile in the Trace Event Format of Chrome, which Perfetto also reads: a lane per engine, a
 // complete event ("ph": "X") per operator. The format states times in microseconds. If no clock is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Draws a directed graph in layers, from top to bottom (K. Sugiyama, S. Tagawa, M. Toda: "Methods
 // for Visual Understanding of Hierarchical System Structures", 1981):

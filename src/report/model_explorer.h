@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // `--emit model-explorer`: the compiled graph as a graph collection of Model Explorer
 // (ai-edge-model-explorer, graph_builder.py: GraphCollection, Graph, GraphNode). Modules of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The graph that a report shows: a node per row of CompileReport::ops, and a node per input, output
 // and state of the model. An edge is a value; operators without a row (views) are part of an edge.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // `--report x.html`: the result of a compilation as one page with pictures. The page needs no
 // network: style and script are part of it, and its content policy forbids everything else. All

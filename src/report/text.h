@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Text of a page: numbers with units, and text of the user as HTML and in a script.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`thimble compile --axon program|header` with a stand-in for Nordic's SDK: the written files, the refusals, and that the
 generated C compiles. If a cross compiler exists, the bare-metal example is built with it too.
 

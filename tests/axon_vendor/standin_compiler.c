@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A stand-in compiler library with the vendor's two functions, for tests without the SDK.
  *
  * It reads the IR file with structs as a C compiler lays them out, independent of the writer's

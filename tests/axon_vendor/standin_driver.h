@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 /* A stand-in driver with the functions that the runtime calls, for tests without the vendor's. It
  * executes the words that tests/axon_vendor/standin_compiler.c generates:

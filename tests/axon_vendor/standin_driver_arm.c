@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The stand-in driver as a product links it. The product provides the platform functions, and all
  * ten are called, as by the vendor's driver. */
 #define AXON_STANDIN_WITHOUT_PLATFORM

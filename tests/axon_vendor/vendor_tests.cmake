@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests the command line, and the bare-metal example, with a stand-in for Nordic's SDK.
 if(NOT THIMBLE_TESTS)
   return()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tables of benchmarks/ and README.md, measured anew.
 set(peer_networks hello_sin digits_cnn dscnn_kws resnet8 ad_autoencoder mobilenet_v1_vww unet_small yolo_nano_like)
 if(TARGET firmware AND TARGET thimble AND QEMU_ARM)

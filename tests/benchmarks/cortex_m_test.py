@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of benchmarks/cortex_m/README.md and of the section "Cortex-M only" of README.md have the numbers that
 benchmarks/cortex_m/bench.py measures, and no layer needs more instructions or modelled cycles than CMSIS-NN's.
 

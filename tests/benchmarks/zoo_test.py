@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of benchmarks/zoo agrees with its list of networks and with its own rows.
 
 usage: zoo_test.py SOURCE_DIR

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads inputs from the host's file `in` and writes outputs to its file `out`, by semihosting.
 
 #include "firmware/common/exit_codes.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds the C of `thimble compile --emit c` with the tree's kernels: for the host, for boards, and for size measurement."""
 
 import array

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Properties of the generated C: its size, its folders for build systems, and the refusals of `--emit c`.
 
 usage: c_layouts_test.py THIMBLE BUILD SOURCE_DIR CMAKE

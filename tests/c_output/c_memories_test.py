@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A part with several memories: each array of the C is at the address that the compiler states, the model's outputs do not
 change, and the number of accesses is close to the compiler's estimate.
 

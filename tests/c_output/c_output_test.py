@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One network as C gives the same bytes as its `.pte`, call after call, on the host and on boards.
 
 usage: c_output_test.py THIMBLE BUILD MODEL_DIR [--boards[=CORE,...]] [--io=TYPES | --float] [--weights=int4]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests `thimble compile --emit c`: compiles every network of models/ for all cores and runs it on the host. Small networks
 # also run on emulated boards; with -DTHIMBLE_C_OUTPUT_ON_BOARDS=ON, all networks.
 option(THIMBLE_C_OUTPUT_ON_BOARDS "Run the C of every network on emulated boards, not only of the small ones" OFF)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads inputs from standard input and writes outputs to standard output. */
 
 #include <stdio.h>

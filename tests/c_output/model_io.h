@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_TESTS_MODEL_IO_H
 #define THIMBLE_TESTS_MODEL_IO_H
 /* Input and output functions of a test program, on the host and on a board. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The minimum that a product needs around a model: the vector table and the code before main. */
 
 #include <stdint.h>

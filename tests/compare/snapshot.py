@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records what a build computes for every network on every target, and compares two records.
 
 usage: snapshot.py BUILD_DIR -o FILE.json [--jobs 2] [--only REGEX] [--repo SOURCE_DIR]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Models in several threads, in one arena and in an interrupt handler (docs/runtime.md). `make soak` and `make threads` run
 # more calls, and with sanitizers.
 thimble_test(concurrency_test

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models on emulated cores (firmware/apps/soak): random calls of three models in one arena, and a model in an interrupt handler
 while another one runs.
 

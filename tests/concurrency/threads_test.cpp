@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models in several threads, and calls of a model during its own run. With THIMBLE_SANITIZE=thread
 // (`make threads`) every access is checked; without it the results are compared.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests which operators the AXON supports and refuses, and that its layer lists compute the bytes
 // of the reference evaluator.
 //

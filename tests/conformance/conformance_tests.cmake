@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Generators of random graphs and the code that runs them on all paths. Tests of other folders use them too.
 thimble_test_library(test_graphs
   SOURCES

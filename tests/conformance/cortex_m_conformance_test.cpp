@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random integer graphs through the Cortex-M cores. The reference evaluator's result on the input
 // graph must equal its result on the lowered graph, its result on the graph decompiled from the
 // written file, and the production runtime's result on that file. A failure prints the seed;

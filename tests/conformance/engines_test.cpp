@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requirements of every engine, in this tree or outside of it. Single operators and random graphs
 // go through partition, the engine's compiler, the file, the production runtime and the engine's
 // model, and must give the reference evaluator's bytes. `thimble targets NAME` must list exactly

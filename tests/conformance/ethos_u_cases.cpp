@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ethos_u_cases.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Subgraphs for the Ethos-U, cut out of random integer graphs, and the comparison of their results.
 

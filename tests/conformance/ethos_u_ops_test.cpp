@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operator that the Ethos-U runs, on every configuration. Random subgraphs are lowered,
 // scheduled, emitted and simulated. All bytes must equal the reference evaluator's, and the
 // simulator must report no hazard.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators with sizes that the small random graphs do not contain.
 
 #include <algorithm>

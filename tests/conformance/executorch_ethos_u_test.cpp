@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files made by ExecuTorch's own Ethos-U flow (tests/peers/executorch_ethos_u.py), whose command
 // streams Vela compiled. They run in our runtime with its driver and the simulated NPU. The
 // reference is the TOSA reference model on the graphs that Vela compiled; every bit must be equal.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files made by ExecuTorch's own Cortex-M flow (tests/peers/executorch_make.py), in our runtime.
 // References: the evaluator on the decompiled file, which must agree in every bit; and the outputs
 // that ExecuTorch's Python reference computed. THIMBLE_EXECUTORCH_FILES names another folder of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that stay in float32. Random graphs of one operator are compiled for a core with an FPU
 // and run on the host. The outputs must agree with the reference evaluator's on the input graph,
 // and the file must have a decompiled form.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Random subgraphs for the Neutron. Each is run through the compiler and the integer model of the
 // NPU and compared with the reference evaluator.

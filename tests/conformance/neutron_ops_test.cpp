@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests that the Neutron's kernel lists compute the bytes of the reference evaluator: each kernel
 // alone, networks of many kernels, and subgraphs that the partition cuts out of random graphs.
 //

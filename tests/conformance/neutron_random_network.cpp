@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random networks of many operators for the Neutron.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of the Neutron: every row of engines/neutron/compiler/ops.def has an accepted case, a
 // refused case, and its message. Cases are in tests/text/neutron: `? [variant: ] [type =]
 // operator`, then

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operator in every element type, on the host and on emulated boards. Small random graphs of
 // one operator are compiled for each core. All outputs must equal the reference evaluator's on the
 // input graph, bit for bit. One boot per board (firmware/apps/series).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels selected for flash size or for least scratch give the same outputs as kernels selected
 // for speed. On random integer graphs, the reference evaluator's result on the input graph equals
 // its result on the graph decompiled from the written file, and the production runtime's result. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Random graphs of one operator that other generators do not have: integers without scale
 // (positions, masks), and frames of cameras.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The generator behind random_integer_graph(): the values made so far, and one function per
 // operator family, in random_integer_<family>.cpp. The order of random numbers must not change:

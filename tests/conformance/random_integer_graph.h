@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Random int8 graphs by seed, with every integer operator and data movement that an engine may
 // receive.

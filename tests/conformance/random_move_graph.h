@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Random graphs by seed, each of one operator that supports many element types: data movement,
 // gather, choice, minimum and maximum. (random_integer_graph.h covers int8, random_wide_graph.h

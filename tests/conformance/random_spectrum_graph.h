@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Random graphs by seed of one log-mel spectrum, whose samples are the graph's input.
 

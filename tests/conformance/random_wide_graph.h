@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Random graphs by seed of operators with 16-bit activations, and of conversions between 8 and 16
 // bits.

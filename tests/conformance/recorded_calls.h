@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Files made by ExecuTorch with recorded calls: NAME.pte, and NAME.npz with arrays input_0, ...,
 // output_0, .... The first axis of each array is the call.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Row tiling, and buffers that alias or overlap. On random image networks, for every range of
 // operators and several tile heights, the evaluator's result on the tiled graph equals its result
 // on the input graph. So does the production runtime's result; its arena is refilled before every

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs one graph for several consecutive calls, on the evaluator and on the production runtime.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two models in one arena run alternately a thousand times. Each gives the same results as alone,
 // including its state, and the shared arena is smaller than the sum of both arenas.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A streaming convolution in two variants: its past as an explicit input and output that is passed
 // from call to call, and as a state that the model keeps. Both give the same quantized values, from
 // calibration to the runtime.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The documents as a site, and the notebooks. Both need packages from PyPI, which the tests install into a virtual
 # environment of the build folder; without a network they are reported as skipped.
 set(THIMBLE_DOCS_PYTHON "" CACHE STRING "A Python with mkdocs-material and mkdocstrings[python]")

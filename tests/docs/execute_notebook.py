@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Executes a notebook with nbclient, in this Python, and writes it with its outputs.
 
 usage: execute_notebook.py NOTEBOOK FOLDER EXECUTED SECONDS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The notebooks of examples/notebooks: stored without outputs, and executed without an error.
 
 usage: notebooks_test.py SOURCE_DIR BUILD_DIR PYTHON NAME... [--installed]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Python with packages from PyPI, in a virtual environment of the build folder."""
 
 import fcntl

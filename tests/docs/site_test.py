@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The documents as a site: every warning is an error, it needs no network, its search and its reference are complete.
 
 usage: site_test.py SOURCE_DIR BUILD_DIR [PYTHON or ""] [CHROMIUM or ""] [unittest options]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands and tables of documents have the output and the numbers of the tools.
 
 usage: documents_test.py THIMBLE SOURCE_DIR [--bless] [--torch]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 add_test(NAME documents_limits COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/limits_test.py ${CMAKE_SOURCE_DIR})
 set_tests_properties(documents_limits PROPERTIES LABELS "docs;fast")
 # Outputs and tables of README.md and docs/ that no other test has.

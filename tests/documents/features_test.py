@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each row of the feature table of docs/executorch.md names a test that exists, and a row that is not full names a page.
 
 usage: features_test.py SOURCE_DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Limits that documents state are those of the source or of the test that checks them.
 
 usage: limits_test.py SOURCE_DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the commands of Thimble in docs/switching.md, from TensorFlow Lite Micro on: they succeed in a folder with the files that
 the page names. The commands of ExecuTorch's part have a test of their own, with ExecuTorch.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`thimble annotate`: results, sharing, fixed scales, weights and refusals, by node of the export.
 
 usage: annotate_test.py THIMBLE SOURCE_DIR [unittest options]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A build tree builds the image of an emulated board when it is first used: once, also if two processes need it, and with a
 message. The build is a script of this test, which copies the real image or fails.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line: options, JSON, exit codes, and the files that remain on disk.
 
 usage: cli_test.py THIMBLE SOURCE_DIR [unittest options]

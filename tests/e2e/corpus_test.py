@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every small exported module of tests/data/pt2, compiled and run.
 
 usage: corpus_test.py THIMBLE DATA_FOLDER

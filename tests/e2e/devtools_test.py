@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The formats of ExecuTorch's devtools: ETDump, bundled programs, data files, files with several methods.
 
 usage: devtools_test.py THIMBLE SOURCE_DIR FLATC [--boards] [unittest options]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One network through all stages: every target, both dialects, and every way to run the result.
 
 usage: e2e_test.py THIMBLE MODEL_FOLDER [--bless]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests of whole networks and of the command line. Boards are emulated, so most of these tests need the
 # cross compiler and QEMU.
 if(TARGET thimble AND ARM_CXX AND QEMU_ARM)

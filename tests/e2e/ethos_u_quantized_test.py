@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models that PyTorch quantized for an Ethos-U compile from their .pt2 with the graph's own parameters.
 
 usage: ethos_u_quantized_test.py THIMBLE tests/data/pt2

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One network on parts with an Ethos-U: the NPU's simulator, called by the driver, gives the evaluator's outputs.
 
 usage: ethos_u_test.py THIMBLE MODEL_DIR [TARGET...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Files that ExecuTorch made, by the command line: a board gives the same bytes as the host.
 
     executorch_test.py THIMBLE FOLDER

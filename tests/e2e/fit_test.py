@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`thimble fit`: its figures are those of compile and compare, its rows are sorted, its messages say
 what to do, and docs/fit.md shows its output.
 

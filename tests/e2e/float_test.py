@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks in float32: the compiled file computes what the evaluator computes on the float model, on this machine and
 on emulated boards.
 

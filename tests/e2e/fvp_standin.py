@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A stand-in for the FVP of a Corstone-300. Accepts its command line and behaves as FVP_STANDIN says. Writes the image's
 words to the file FVP_STANDIN_WORDS.
 

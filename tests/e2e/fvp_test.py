@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`thimble run --on fvp`: the command line for a model of Corstone-300, and each way in which it can end.
 
 usage: fvp_test.py THIMBLE MODEL_DIR

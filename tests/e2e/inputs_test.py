@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Types of inputs and outputs, and frames of cameras: the same bytes from the evaluator, the host and emulated boards.
 
 usage: inputs_test.py THIMBLE SOURCE

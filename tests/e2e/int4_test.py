@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Weights of 4 bits: one result on host, evaluator and emulated boards; sizes, accuracy and cycles.
 
 usage: int4_test.py THIMBLE REPO table|auto|boards|groups|scalar [--bless]

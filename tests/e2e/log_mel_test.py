@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Log-mel features on the device: near torchaudio's, and equal for a stream and for a whole recording.
 
 usage: log_mel_test.py THIMBLE TESTS_DATA_LOG_MEL

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory options: a budget that needs row tiling, the cost of several budgets, and an arena for
 several models.
 

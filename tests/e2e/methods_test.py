@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`compile --method`: what two methods share, what `inspect` and `run` say about them, and what is refused.
 
 usage: methods_test.py THIMBLE SOURCE_DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One network with any inputs and state: every way to run the compiled file gives the same bytes.
 
 usage: network_test.py THIMBLE MODEL_DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Neutron's kernels by name, and their estimated cycles compared with the time of 64 products per cycle.
 
 usage: neutron_lists_test.py THIMBLE SOURCE_DIR           compares with the table of docs/neutron.md

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The delegate payloads of networks for the Neutron, read by a reader that shares no code with ours.
 
     neutron_payload_test.py THIMBLE MODEL_DIR...

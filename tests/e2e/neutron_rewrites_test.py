@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rewrites of networks for the Neutron: one row per rewrite, from the export to the kernel list.
 
 usage: neutron_rewrites_test.py THIMBLE ROOT

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks of ExecuTorch's pull request for the i.MX RT700 pair. Each has the calls in the order shown there. The
 evaluator, the host and the emulated M33 agree in every bit.
 

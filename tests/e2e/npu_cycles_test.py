@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`compile`, `run --profile` and `diff` state the same cycles of an NPU for one program, on a part of each NPU.
 
 usage: npu_cycles_test.py THIMBLE SOURCE_DIR [unittest options]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks on a part whose NPU has an integer model: the model's outputs equal the evaluator's.
 
 usage: npu_test.py PART THIMBLE MODEL_DIR              compiled from float with its calibration data

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes and reads NumPy's .npy without NumPy."""
 
 import struct

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`thimble compile --optimize flash` never needs more flash than the default, on any network of models/.
 
 usage: optimize_flash_test.py THIMBLE SOURCE_DIR CORE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The modes of `thimble compile --optimize`, on parts without an NPU.
 
 usage: optimize_test.py THIMBLE SOURCE_DIR [unittest options]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls of the core that run while an Ethos-U works: results, plan, report and profile.
 
 usage: overlap_test.py THIMBLE SOURCE_DIR [unittest options]

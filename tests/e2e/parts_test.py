@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every part compiles a small model; `thimble targets` lists, filters and prints parts.
 
 usage: parts_test.py THIMBLE SOURCE_DIR [unittest options]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Patch embeddings: a channels-last convolution and `flatten(2)`, from PyTorch's file to the boards.
 
 usage: patches_test.py THIMBLE DATA_FOLDER

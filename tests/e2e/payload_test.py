@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The delegate payload of a network, read by a reader that shares no code with ours.
 
     payload_test.py THIMBLE MODEL_DIR

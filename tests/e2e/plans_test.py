@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory and cycles that `compile` plans for networks and parts, compared with tests/data/plans.csv.
 
 usage: plans_test.py THIMBLE REPO [--bless]

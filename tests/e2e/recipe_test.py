@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A part is one file: compiling, running and listing for an invented part, the decisions of its
 recipe, and command-line options that override it.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reports and saved stages of `thimble compile`: every operator of the user's program is accounted for.
 
 usage: report_test.py THIMBLE SOURCE_DIR [unittest options]

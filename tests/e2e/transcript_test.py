@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the commands of transcripts and compares all their output with the text below each command.
 
 usage: transcript_test.py THIMBLE SOURCE_DIR [TRANSCRIPT]... [--bless]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """examples/app, copied to an empty folder and built with an installed Thimble, prints the host's outputs.
 
 usage: app_test.py SOURCE_DIR BUILD_DIR CORE [OPTION...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Builds and runs the example application outside the tree; requires the program, the cross compiler and the emulator.
 if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   set(options_cortex-m4)

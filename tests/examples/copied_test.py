@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each example that builds a firmware with an installed Thimble builds and runs in a folder outside of the source tree, by the
 commands in its README.
 

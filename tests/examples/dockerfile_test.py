@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """examples/nordic/Dockerfile copies existing files, installs the packages of one list, and does not include the SDK.
 
 usage: dockerfile_test.py SOURCE_DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The output of `thimble compile --kernels-dir` in a firmware's build: the image has the kernels and delegates that the
 model calls, the vendor's list of kernels, and no others.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds an application of examples/nordic with the stand-in for Zephyr."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """examples/nordic/on_the_board.ipynb, without a board: west's commands are printed, and a pseudo-terminal prints what the
 application printed on the emulated core.
 

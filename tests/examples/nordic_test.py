@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """An example of examples/nordic, tested by its README.
 
 usage: nordic_test.py SOURCE_DIR THIMBLE NAME [--bless]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests network, notebook and application of each example for the Nordic AXON.
 if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   foreach(example hello_axon multi_layer simple_rnn anomaly image_cnn keywords)

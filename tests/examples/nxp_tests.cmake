@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests the networks, tables and application of examples/nxp; MobileNetV2 only if its export.py was run.
 if(THIMBLE_TESTS AND TARGET thimble AND ARM_CXX AND QEMU_ARM)
   set(nxp application cifarnet resnet8 dscnn_kws mobilenet_v2_tiny --beyond)

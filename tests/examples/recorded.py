@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instructions and cycles of an emulated core depend on the version of the cross compiler. The READMEs of examples/ have those
 of the compiler that benchmarks/sizes/sizes.json names."""
 import json

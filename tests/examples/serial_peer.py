@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Peers of `thimble run --on serial:PORT` for tests: a pseudo-terminal with an emulated board or with a scripted runner.
 
 The frames are those of abi/serial/protocol.h, written here a second time from docs/boards.md.

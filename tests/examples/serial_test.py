@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`thimble run --on serial:PORT` with examples/serial_runner under QEMU and with scripted boards.
 
 usage: serial_test.py SOURCE_DIR BUILD_DIR THIMBLE [EmulatedBoards|ScriptedBoards]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Runs models over a serial line: on emulated boards with examples/serial_runner, and on scripted boards.
 if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   # Two entries, so that two processes can run them.

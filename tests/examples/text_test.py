@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """examples/text with the network in tests/data/step: the application on an emulated Cortex-M55 writes the text that the
 reference evaluator of the quantized graph writes, and the quantized network predicts other text almost as well.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes text with a small Llama whose keys and values the runtime keeps.
 if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME example_text

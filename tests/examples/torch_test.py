@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The scripts of examples/qat and examples/ethos_u that train in PyTorch print the accuracy in their READMEs.
 
 usage: torch_test.py SOURCE_DIR THIMBLE qat|recover|recurrent|ethos_u

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Accuracy that examples/qat and examples/ethos_u state; the scripts train, so they need PyTorch.
 if(THIMBLE_PYTHON AND THIMBLE_TORCH_PYTHON)
   foreach(example qat recover recurrent ethos_u)

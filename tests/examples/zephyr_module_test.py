@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The Zephyr module refuses invalid combinations, at configuration of the application and at load of a model.
 
 usage: zephyr_module_test.py SOURCE_DIR THIMBLE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An engine in a folder outside the tree: it is compiled for, run on the host and on an emulated
 board, and listed. Also CMake's messages about such folders.
 

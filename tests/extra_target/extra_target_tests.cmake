@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests an engine in a folder outside the tree (cmake/engine_rows.cmake). The example's program and its
 # conformance test are linked here, from the tree's libraries and lists with the additional engine. This
 # equals a build with -DTHIMBLE_EXTRA_TARGETS=..., but compiles only a few files.

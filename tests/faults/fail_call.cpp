@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A library for LD_PRELOAD that counts calls of the C library, and lets one of them fail or ends
 // the process at it.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each write, open, close, rename and link of a command fails once, and memory runs out at sampled allocations.
 
 usage: faults_test.py THIMBLE FAIL_CALL_LIBRARY REPO [--all [--command NAME] [--step N]] [--seed N]

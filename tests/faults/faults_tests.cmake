@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Calls of the C library that fail under the program: files are old or complete, and the exit code says so.
 if(TARGET thimble AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT THIMBLE_SANITIZE)
   add_library(fail_call MODULE ${CMAKE_CURRENT_LIST_DIR}/fail_call.cpp)

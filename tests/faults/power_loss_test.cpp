@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Power that is lost between two calls of a model with states: the saved states continue in new
 // memory, and without them the model starts again. An image that was written in part is found by
 // the scheme of docs/faults.md: two places that are written in turn, each with a sum and a counter.

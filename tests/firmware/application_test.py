@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cost of a whole application with one model: flash without the model's constants, and RAM with
 stack. As in firmware/, kernels are built for speed (-O2), runtime and application for size (-Os).
 The image whose flash is counted has no semihosting.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A profile without the plugin that counts instructions: the program builds it at its first use, or ends with a sentence.
 
 usage: counting_plugin_test.py THIMBLE SOURCE_DIR FIRMWARE_FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // No image contains an instruction that its core does not have. Emulated boards have newer cores
 // than some images need (Armv6-M code runs on a Cortex-M3), so a successful run proves nothing; the
 // disassembly does. Data between instructions has mapping symbols: objdump prints .word or .short.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every fault on every core: the text on the console and the exit code of the emulator.
 
 #include "formats/pte/write.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests of firmware images under QEMU. Each program is one ctest entry; a case takes less than a second.
 if(TARGET firmware AND QEMU_ARM)
   set(firmware_tests axon disassembly faults memory_protection neutron npu npu_faults runner size status variants)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Number of instructions of loading a network as the compiler writes it, with all checks.
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutations of models on emulated boards with the memory protection unit enabled
 // (firmware/apps/memory_protection): no access outside of the file, the inputs and the memory that
 // the runtime was given. A sample here; THIMBLE_MUTATION_COUNT=10000 sets the number of mutations

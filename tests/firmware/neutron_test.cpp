@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of the Neutron on the emulated M33: the bytes equal the host's; the cost of a call without
 // the NPU's own work; and the cost of reordering images.
 

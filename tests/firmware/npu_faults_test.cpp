@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An NPU that hangs, answers late, raises each error bit or loses its interrupt, on emulated
 // boards: the run returns a status, and after thimble_reset() every result equals that of the host.
 // The table of docs/faults.md has the same rows.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files with calls of an NPU on the emulated board. The firmware's driver writes the registers of
 // the simulated NPU, and every output byte must equal the host's.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tiny model on each core: outputs, report, instruction counts, and the inputs that are refused.
 
 #include <algorithm>

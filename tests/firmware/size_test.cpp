@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Upper bounds of code in a product, for any compiler version; sizes_test.py compares the exact
 // sizes of one version. The runtime is everything needed to load and run a model, with start-up
 // code, without kernels.

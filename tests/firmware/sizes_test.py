@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flash of the runtime and of each kernel on each core, compared with the committed snapshot, so that the diff of a change
 shows its effect. The sizes depend on the compiler's version, which the snapshot names.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each status of abi/status.def on an emulated board: firmware_faults_test and
 // firmware_npu_faults_test cause some; this test causes the others with changed files and with an
 // NPU that does not match. Where a status depends on the place of a change, the candidates are

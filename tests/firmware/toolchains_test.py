@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiles all device sources for the cores with one compiler, as C++17 with all warnings as errors, and the public headers
 as C99 and C++17. No header of a C++ library is found except <cstdint> and <cstddef> of minimal_cpp/: a toolchain such
 as Zephyr's with CONFIG_MINIMAL_LIBCPP has no other. The headers of C are those of the cross compiler.

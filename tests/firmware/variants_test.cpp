@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares each fast kernel variant with the portable one, on a core that has the variant. A
 // failure prints the words that repeat it: qemu, the image variants-CORE.elf and its command line.
 

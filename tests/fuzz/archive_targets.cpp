@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives and arrays: .pt2 up to the float graph, .npz, .npy.
 
 #include <algorithm>

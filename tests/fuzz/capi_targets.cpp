@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sequences of calls of the C API, in any order, with wrong arguments. Data is always as long as
 // the shape says, because no library can check that; everything else may be wrong.
 

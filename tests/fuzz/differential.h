@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One graph on every path: the reference evaluator, the production runtime with the engines of a
 // part (kernels, simulators and models of NPUs), the printed text, and the C output. All must

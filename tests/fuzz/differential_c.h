@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs a model as C: written by emit/c, compiled by the machine's C compiler to a shared library,
 // which calls the kernels of this program.

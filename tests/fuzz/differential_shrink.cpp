@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a failing graph smaller. A step is kept if the graph still fails:
 //
 //   1. an inner value becomes the only output, and operators that it does not need are removed

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random graphs on every path (differential.h). An input is a choice of the generator, or a graph:
 //
 //   0 u8 generator   1 u8 part   2 u8 number of operators   3.. seed, up to 8 bytes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Printers of the programs of NPUs: command streams, layer lists and kernel lists.
 
 #include <cstdlib>

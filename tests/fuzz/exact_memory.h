@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Memory of exactly the requested size: the address sanitizer detects every access outside of it.
 // Without the sanitizer, a write to the guard bytes on both sides ends the program.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 find_package(nlohmann_json REQUIRED)
 thimble_test(pt2_mutation_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/pt2_mutation_test.cpp ${CMAKE_CURRENT_LIST_DIR}/mutate_json.cpp

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs fuzz targets and keeps a log of all runs.
 
 usage: fuzz.py run PROGRAM FOLDER SOURCE_DIR --seconds N [TARGET...]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Measures the bytes that operator new allocates (all of malloc under the address sanitizer), to
 // test upper bounds of memory use.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Copies the committed inputs of a target to a folder (inputs.txt, corpus).
 
 usage: inputs.py SOURCE_DIR TARGET FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entry points of libFuzzer (https://llvm.org/docs/LibFuzzer.html). `--target=NAME` selects what
 // reads the inputs; `--list` prints the names. Half of the mutations are libFuzzer's own; the
 // others keep the form of the input (Target::mutate).

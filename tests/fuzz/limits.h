@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Every number of an input as a limit of an integer type, one after the other.
 

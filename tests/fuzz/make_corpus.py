@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes inputs of the fuzzers that no other test has to corpus/<target>: small programs for each engine.
 
 usage: make_corpus.py THIMBLE SOURCE_DIR

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The places of a buffer are listed by a walk that follows the schema. All reads are checked, so
 // the buffer may be invalid already.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Mutations of FlatBuffers that keep the form of the buffer: with its schema, each change is in a
 // field, the length of a vector, an offset or an entry of a vtable. A verifier accepts most

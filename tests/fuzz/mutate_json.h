@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Mutations of JSON that keep the text a JSON document in most cases.
 

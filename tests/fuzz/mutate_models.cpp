@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Model files: the FlatBuffer with its schema, and the parts of a .pte that are outside of it.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Mutations of the programs of NPUs that keep their form: commands stay commands, records stay
 // records, and hashes are those of the changed content. `other` is a second program, from which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Mutations of text that keep its syntax in most cases: words and lines change.
 

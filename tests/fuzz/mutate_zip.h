@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Mutations of zip archives (.pt2, .npz) that keep the archive valid: the members change, and are
 // packed with their CRC. JSON stays JSON (mutate_json.h) and arrays keep their magic in most cases.

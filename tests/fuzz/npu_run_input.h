@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Input of the target ethos_u_run: the NPU's configuration, a seed for the content of memory, the
 // size of the constants, the words of the stream, the constants.

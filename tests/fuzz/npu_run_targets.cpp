@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs of NPUs that the checks accept are executed, in memories of exactly the size that the
 // program states. The address sanitizer detects every access outside of them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Model files: .pte through the host's reader and through the runtime, .ptd, bundled
 // programs, LiteRT models.
 

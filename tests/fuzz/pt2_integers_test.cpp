@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kind of integer of a model.json becomes a limit of its type. A kind is an argument of an
 // operator, of which kPlacesMax places are changed, or a field outside of nodes, such as a stride,
 // of which one place of each archive is changed: archives have different operators. Required: no

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutated .pt2 files. Each mutation changes the JSON, configs or payloads of an archive that
 // PyTorch wrote, and packs it with correct CRCs. Many mutations still parse, so that the later
 // parts of the reader run too. Required: no crash, no sanitizer report, no large allocation; the

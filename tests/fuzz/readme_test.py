@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the table of targets in README.md with the targets of the program.
 
 usage: readme_test.py FUZZ_REPLAY README

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the targets on committed inputs and on seeded mutations of them.
 //
 //   fuzz_replay SOURCE_DIR COUNT [--first NUMBER] [TARGET...]

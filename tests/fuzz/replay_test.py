@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that fuzz_replay finds the defects of replay_defects.cpp and prints how to repeat them, and that fuzz.py continues a batch.
 
 usage: replay_test.py FUZZ_REPLAY_DEFECTS FUZZ_PY

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers of a board on a serial line: run_on_serial() talks to a pseudo-terminal, and the input
 // says what the other end sends. The input is a list of entries, one per answer:
 //

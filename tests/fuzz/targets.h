@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Functions that read bytes of an unknown origin, for fuzzers. libfuzzer_main.cpp gives them the
 // inputs of libFuzzer, replay.cpp the committed inputs and mutations of them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts: IR, parts, JSON, the text forms of programs of NPUs, and the header that Nordic's compiler
 // writes.
 

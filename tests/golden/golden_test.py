@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files of tests/data/golden, which earlier versions of the program wrote: each gives the recorded bytes on the host, in the
 evaluator and on emulated boards, or is refused with a sentence that names both versions.
 

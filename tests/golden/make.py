@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Adds the files of the present kernel layout version to tests/data/golden, with the results of this build.
 
 usage: make.py THIMBLE SOURCE_DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The binary interface of the runtime (runtime/include/thimble.h) is that of libthimble.so.N.abi, N the SOVERSION of linux/CMakeLists.txt.
 
 usage: interface_test.py SOURCE_DIR [--bless]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The binary interface of the runtime is that of the recorded version.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
   add_test(NAME interface COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/interface_test.py ${CMAKE_SOURCE_DIR})

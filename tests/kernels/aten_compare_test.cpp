@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparisons of ATen with a tensor and with a number: every pair of a few values.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions and batch norms of ATen in float32, compared with their formulas over logical
 // indices.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Properties of every kernel of kernels.def: it has its operator's name, accepts valid calls, and
 // refuses broken operands. After check() passes, run() stays inside its operands for any arguments
 // (build with THIMBLE_SANITIZE: buffers have exactly the operand's size).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // compare, maximum, minimum, logical_*, where, div and prelu, compared with docs/numerics.md: each
 // pair of small broadcast shapes in random dimension orders, every pair of quantized values, other
 // element types, and in-place calls.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One convolution as plain integers, and the calls that express it: stock and native, general and
 // depthwise.

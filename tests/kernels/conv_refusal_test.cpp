@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls that the checks of conv2d and depthwise_conv2d refuse; each breaks one property.
 
 #include <gtest/gtest.h>

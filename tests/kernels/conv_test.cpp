@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d and depthwise_conv2d, stock and native, compared with the sum of docs/numerics.md over
 // logical indices.
 

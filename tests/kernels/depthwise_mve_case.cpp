@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/kernels/depthwise_mve_case.h"
 
 #include <algorithm>

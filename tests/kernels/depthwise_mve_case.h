@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Calls of depthwise_mve and add_flat, built from plain integers.
 

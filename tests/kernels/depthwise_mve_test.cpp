@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // depthwise_mve and add_flat (on the host the portable kernels), compared with the sums of
 // docs/numerics.md; the calls that their checks refuse; and y in the buffer of an operand.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Compares the kernel of a direct operator with the reference evaluator. A direct operator's call
 // has the arguments of the IR operator, so one comparison covers all of them.

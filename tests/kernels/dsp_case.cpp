@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/kernels/dsp_case.h"
 
 #include "abi/params/linear.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Calls of operators packed for the DSP extension. The packing is written from abi/matmul_dsp.h.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators packed for the DSP extension, compared with the sum of docs/numerics.md over logical
 // indices; and the calls that their checks refuse.
 

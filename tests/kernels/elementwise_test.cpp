@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // add, mul and quantized_activation, compared with docs/numerics.md: every pair of small broadcast
 // shapes in random dimension orders; stock calls; in-place calls.
 

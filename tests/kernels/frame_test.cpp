@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // camera_image and flip_sign, compared with the reference evaluator: every format of frames, crops,
 // sizes, and pixels of extreme values.
 

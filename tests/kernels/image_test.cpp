@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposed convolution, adaptive pools, bilinear resizing and permute, compared with
 // docs/numerics.md over logical indices.
 

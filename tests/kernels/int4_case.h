@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Convolutions and linear layers with weights of 4 bits (abi/int4.h), in the packed forms of
 // Helium, the DSP extension and cores without either. The packing is written from abi/matmul_*.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions and linear layers with weights of 4 bits (on the host the portable kernels),
 // compared with the sum of docs/numerics.md over logical indices; and the bytes of all pairs of
 // weights.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic on 32-bit integers, compared with the reference evaluator: all functions, values at
 // which 32 bits overflow, and divisions by 0 and -1.
 

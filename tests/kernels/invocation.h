@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A kernel call built by a test: operands, scalars and lists in the order of the operator's
 // argument letters. Buffers have exactly the operand's size, so that AddressSanitizer detects an

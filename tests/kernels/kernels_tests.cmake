@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # One program with all kernels, called without the runtime. Direct operators are compared with the reference evaluator.
 file(GLOB kernel_test_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cpp)
 thimble_test(kernels_test SOURCES ${kernel_test_sources} ${CMAKE_CURRENT_LIST_DIR}/../matrix/ledger.cpp

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // linear, stock (bias, kernel_sum or neither) and native, compared with the sum of
 // docs/numerics.md.
 

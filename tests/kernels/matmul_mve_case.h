@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Calls of conv2d_mve and linear_mve, built from plain integers.
 

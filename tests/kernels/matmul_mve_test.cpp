@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_mve and linear_mve (on the host the portable kernels), compared with the sum of
 // docs/numerics.md over logical indices; the calls that their checks refuse; and y in x's buffer.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul, gather, gather_elements and the masked softmax, compared with the reference evaluator.
 
 #include <gtest/gtest.h>

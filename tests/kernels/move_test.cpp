@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that move elements, and quantize and dequantize, which can change the memory order:
 // every small shape, in all or in random dimension orders, compared by logical index.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values that a file may give for an argument of several types, and the value the kernel reads.
 
 #include <gtest/gtest.h>

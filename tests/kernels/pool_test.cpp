@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools and mean, stock and native, compared with docs/numerics.md, "Pools and reductions", over
 // logical indices.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions, cumulative sums and norms, compared with the reference evaluator on every set of
 // dimensions and on extreme values in the longest rows.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Arithmetic of docs/numerics.md, written independently for the tests: exact integers, no shifts.
 

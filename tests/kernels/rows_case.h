@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Calls of the operators of abi/packed_ops.h, with constants built from plain numbers.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators of abi/packed_ops.h, compared with docs/numerics.md: every pair of quantized
 // values, every small shape, and larger shapes by seed.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Returns one random valid call of any operator of kernels.def, for tests of all kernels.
 

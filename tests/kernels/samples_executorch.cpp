@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples of operators that only ExecuTorch's files contain: ATen in float32, variants of other
 // releases, explicit layouts.
 

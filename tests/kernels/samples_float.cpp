@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples of Thimble's operators on float32 (abi/ops/float.def).
 
 #include "abi/params/recurrent.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples of the operators of abi/packed_ops.h.
 
 #include "abi/params/arithmetic.h"

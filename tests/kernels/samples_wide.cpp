@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples of the operators with 16-bit activations.
 
 #include <algorithm>

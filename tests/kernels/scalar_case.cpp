@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/kernels/scalar_case.h"
 
 #include "abi/matmul_scalar.h"

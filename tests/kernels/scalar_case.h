@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Convolutions and linear layers in the packed form of cores without DSP instructions
 // (abi/matmul_scalar.h, ScalarChannel).

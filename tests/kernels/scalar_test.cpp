@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_scalar, depthwise_scalar and linear_scalar, compared with thimble::conv2d, which
 // conv_test.cpp compares with the formula; and the calls that their checks refuse.
 

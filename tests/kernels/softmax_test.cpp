@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // softmax and log_softmax read their rows from the right bytes. (The arithmetic of a row is tested
 // in tests/unit/numerics_functions_test.cpp.) log_softmax is compared with docs/numerics.md.
 

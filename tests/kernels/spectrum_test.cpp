@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // log_mel, compared with the reference evaluator: every size of the transform, samples and windows
 // of the largest magnitude, silence, and terms from 0 to 2^62.
 

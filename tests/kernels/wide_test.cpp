@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators with 16-bit activations, compared with the reference evaluator at the ends of their
 // ranges; and the calls that their kernels refuse.
 

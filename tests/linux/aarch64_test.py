@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The shared library for aarch64, as a product builds it from the device sources, and an application with it under qemu-aarch64: the
 results are those of this machine, on the core and on an NPU behind the kernel's driver.
 

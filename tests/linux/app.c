@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A Linux product: runs a .pte with libthimble, and its NPU calls on the NPU behind the kernel's
  * driver if a third argument is given.
  *

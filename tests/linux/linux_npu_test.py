@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """An Ethos-U behind the Linux kernel's driver: the program and the shared library run networks on it, with the results of the simulator,
 and each failure of the driver is a sentence.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The runtime as a shared library for Linux, and an Ethos-U behind the kernel's driver, for which a library stands in (LD_PRELOAD).
 if(TARGET thimble AND TARGET thimble_linux)
   add_library(ethosu_standin MODULE ${CMAKE_CURRENT_LIST_DIR}/standin.cpp)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stand-in for the Linux kernel's driver of an Ethos-U, for LD_PRELOAD: the device
 // /dev/accel/accel0 exists, and its jobs are executed by the simulator. The layouts are written out
 // again from the kernel's header (docs/linux.md), and the checks are those of the kernel's driver.

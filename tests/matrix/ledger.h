@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Records which comparisons tests have made, for the matrix of operators, element types and
 // processors.

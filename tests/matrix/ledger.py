@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records comparisons of whole networks for the matrix (the Python counterpart of ledger.h)."""
 
 import collections

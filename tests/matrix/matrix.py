@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Prints the matrix of operators, element types and processors that tests have compared.
 
 usage: matrix.py FOLDER [--ops abi/ops] [-o FILE.md]

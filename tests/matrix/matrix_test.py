@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """matrix.py on ledgers written by this test: filled cells, empty cells, errors."""
 
 import pathlib

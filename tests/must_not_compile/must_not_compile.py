@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiles params.cpp once per case: the first must compile, each other must fail with its message.
 
     python3 tests/must_not_compile/must_not_compile.py COMPILER SOURCE_DIR

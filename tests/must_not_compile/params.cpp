@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameter structs of operators, and kernels that read them, selected by CASE. Only case 0
 // compiles. must_not_compile.py has the messages that the compiler must print for the others.
 

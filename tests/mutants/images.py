@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sets the active mutant of an image for a board: the constant thimble_active_mutant in its ELF file."""
 import struct
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The run-time switch of mutation testing. `mutants.py` rewrites an expression `a < b` of a copy of
 // the tree to `(thimble_mutant(17) ? (a <= b) : (a < b))`, and includes this header first.

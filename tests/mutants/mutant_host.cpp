@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the active mutant (THIMBLE_MUTANT) and the file of reached mutants
 // (THIMBLE_MUTANTS_REACHED) from the environment before any other static object is initialized. A
 // shared library, so that a process has one copy. The file is mapped, so that the marks of a

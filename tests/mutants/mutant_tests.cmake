@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The tool that makes mutants, on a sample, and the tables of its README. `make mutants` runs the tool on the tree.
 if(NOT WIN32)
   add_test(NAME mutant_tool COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/tool_test.py ${CMAKE_BINARY_DIR}/mutant_tool)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Mutation testing: do the tests notice a changed operator?
 
     python3 tests/mutants/mutants.py FOLDER [STEP...] [--mutants N] [--jobs N]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes results.json and the tables of README.md.
 
     python3 tests/mutants/report.py --check     fails if README.md is not what results.json gives

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records which tests reach which mutant, and runs each mutant's tests until one fails."""
 import json
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program for the test of the tool. With an argument it checks only the first function.
 
 #include <cassert>

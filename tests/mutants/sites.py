@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds the operators of a C++ file that a mutant can change, with libclang.
 
 A site is an operator with the byte ranges of its operands. Excluded are operators in the text of a macro,

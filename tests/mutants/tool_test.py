@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The tool that makes mutants, on sample.cpp: its sites, the rewritten program, the tests that reach a mutant, and the
 mutants that they kill. `tool_test.py FOLDER sites` needs libclang, exit code 77 without it."""
 import json

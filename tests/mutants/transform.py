@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rewrites the operators of mutants in the text of a file."""
 
 # A changed operator may cause a warning, which is an error in the build.

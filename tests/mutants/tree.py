@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The copy of the tree with all mutants, its build, and the list of its tests."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`thimble compile --neutron sdk` with a stand-in for NXP's SDK: the written files, the refusals,
 and that a failure leaves no files.
 

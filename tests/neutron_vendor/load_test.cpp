@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files with microcode, as `thimble compile --neutron sdk` writes them, in the runtime with a test
 // driver. load_test.py makes the files and names them in THIMBLE_NEUTRON_FILES.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Networks compiled with a stand-in for NXP's converter, loaded and run by the runtime with a driver that simulates the NPU's.
 
     load_test.py THIMBLE SOURCE_FOLDER STANDIN_CONVERTER LOADER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stand-in for NXP's converter in the SDK. It accepts the published options, writes a model with
 // one NeutronGraph, and simulates failures. Its microcode is not real: it has the published words
 // of the header, then a sentence. Under the name merge_kernel_selection_code it merges lists.

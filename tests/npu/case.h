@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A case of the simulator: a command stream, the memory that it runs on, and the expected memory
 // after the run. Written by tests/peers/ethos_u. Its files, in a folder or in an archive:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // npu_hazard_experiment [--verbose] FOLDER...: tests the hazard checker on command streams that
 // another compiler made.
 //

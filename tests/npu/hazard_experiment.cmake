@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Removes waits and block dependencies from the streams of another compiler (tests/data/ethos_u).
 if(THIMBLE_TESTS)
   add_executable(npu_hazard_experiment ${CMAKE_CURRENT_LIST_DIR}/hazard_checker_experiment.cpp)

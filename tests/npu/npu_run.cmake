@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A library that reads cases, a program that runs them, and the test of the cases in tests/data/ethos_u.
 if(THIMBLE_TESTS)
   add_library(thimble_npu_case STATIC ${CMAKE_CURRENT_LIST_DIR}/case.cpp)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // npu_run [--slow] [--hazards] [--text] [--time] [--quiet] CASE...: runs the command streams of
 // cases (folders, or archives of many) and compares the memory with the expected one (case.h).
 // Prints one line per case; with --quiet only cases that differ. --slow: only the general code

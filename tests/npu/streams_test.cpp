@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command streams from another compiler, with outputs from another reference: the archives of
 // tests/data/ethos_u, selected by tests/peers/ethos_u. Every byte must be equal, on the simulator's
 // fast paths and on its general ones. No stream may have a hazard. The text of a stream must

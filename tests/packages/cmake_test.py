@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The CMake package: twenty builds of one network, for M0+, M4, M33, M55 and this machine, in C and C++, from a `.pte` and as
 C, in a folder outside of the tree with the installed package. Each prints the host's outputs. Then what the package refuses.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """kernels/device_links.def and those of the delegates: for each device source, the sources that define what it uses, as the linker sees it in the
 objects of the emulated boards. `thimble export-sources` follows these rows.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`thimble export-sources`: the command of its README compiles the folder alone, an application linked with it prints the
 host's outputs under QEMU, and every file names its licence.
 

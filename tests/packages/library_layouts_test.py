@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`thimble export-sources --layout arduino` and `cmsis`: a library for Arduino and PlatformIO, and a CMSIS pack. Each compiles
 with the flags of boards, and its own example links.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the Debian package and the archive (`make package`), unpacks both, and uses the program in each.
 
 usage: packages_test.py SOURCE_DIR BUILD_DIR CPACK

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The Debian package and the archive of `make package`, unpacked and used.
 find_program(DPKG_DEB dpkg-deb)
 if(TARGET thimble AND ARM_CXX AND QEMU_ARM AND DPKG_DEB)

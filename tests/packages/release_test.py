@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """packaging/release.py, in a clone of the repository: a dry run, and what it refuses.
 
 usage: release_test.py SOURCE_DIR ARM_CXX

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares the list of core ATen operators (src/import/core_aten.def) with PyTorch's tags.
 
     python3 core_aten_peer.py SOURCE

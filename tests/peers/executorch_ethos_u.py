@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes .pte files with ExecuTorch's own Ethos-U flow (wheel 1.5.1, Vela 5.1.0), and their reference outputs.
 
     executorch_ethos_u.py OUT [NAME...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Loads .pte files with the stock ExecuTorch runtime (wheel 1.5.1) and prints their interfaces.
 
     executorch_load.py [--methods] FILE.pte...

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes .pte files with ExecuTorch's own Cortex-M flow (wheel 1.5.1), and their reference outputs.
 
     executorch_make.py OUT [NAME...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes every network of a script in this folder and runs a test on the files.
 
     executorch_peer.py SCRIPT TEST_PROGRAM FOLDER VARIABLE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Runs Thimble's .tflite and .tosa files in the reference tools: LiteRT, the TOSA reference model, Vela.
 # Only if THIMBLE_TORCH_PYTHON names a Python.
 if(THIMBLE_TESTS)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Creates files with ExecuTorch's own Cortex-M flow and runs them in Thimble's runtime. This takes
 # minutes, so it runs only if THIMBLE_TORCH_PYTHON names a Python with ExecuTorch.
 if(TARGET executorch_files_test AND THIMBLE_TORCH_PYTHON)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiles the host code for Windows with Debian's MinGW-w64, and links the program. Debian has zlib for it, and of the other
 libraries the headers suffice.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # THIMBLE_MINGW: compiles the host code for Windows (minutes).
 option(THIMBLE_MINGW "Test that the host code compiles with MinGW-w64" OFF)
 if(THIMBLE_MINGW)

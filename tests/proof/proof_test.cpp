@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exhaustive checks of small pieces on which everything else relies: the arithmetic of
 // requantization for all 32-bit values, the verification of a file with every value of every byte,
 // and the placement of all small sets of buffers. `make proof` checks everything;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Exhaustive checks: a sample here, everything with `make proof`.
 thimble_test(proof_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/proof_test.cpp

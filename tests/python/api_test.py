@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package thimble_ml: results, errors, options and pickles.
 
 usage: api_test.py THIMBLE SOURCE_FOLDER [-v] [TEST]

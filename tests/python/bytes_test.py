@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package compiles to the bytes of the program.
 
 usage: bytes_test.py THIMBLE SOURCE_FOLDER

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The C API from a program in C99.
  *
  * usage: capi_test MODEL.pt2 CALIBRATE.npz FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The functions for partitioners of other compilers: which nodes an engine runs, and payloads.
 
 usage: delegates_test.py SOURCE_DIR [unittest options]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wrong uses of the package raise an exception that says what is wrong. None ends the process.
 
 usage: hostile_test.py THIMBLE SOURCE_FOLDER [-v] [TEST]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages in Python name keyword arguments, not options of the command line.
 
 usage: messages_test.py SOURCE_FOLDER [-v] [TEST]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests of the C API and of the Python package.
 if(THIMBLE_TESTS)
   set(digits ${CMAKE_SOURCE_DIR}/models/digits_cnn)

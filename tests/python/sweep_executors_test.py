@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """sweep() with a Dask cluster of two workers, one of which is killed, and with Ray.
 
     sweep_executors_test.py MODELS_FOLDER EXAMPLES_FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models of the sweep's tests as functions: workers import this module and call them."""
 
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """sweep(): results equal those of compile(), dead workers, resumed sweeps, and other executors.
 
     sweep_test.py MODELS_FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models of torchvision, timm and transformers: from a module to numbers in one call each.
 
 usage: torch_test.py

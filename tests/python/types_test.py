@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The types of the package: the stub of the extension module, and pyright in strict mode.
 
 usage: types_test.py SOURCE_FOLDER [OTHER_PYTHON]

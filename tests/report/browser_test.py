@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of `compile --report x.html` in headless Chromium: what is shown, where, how fast, and what keys do.
 
 usage: browser_test.py THIMBLE SOURCE_DIR CHROMIUM [--mobilenet-v2] [--seconds S] [unittest options]

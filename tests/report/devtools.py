@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A headless Chromium, driven over a pipe with the DevTools protocol.
 
     with Browser("/usr/bin/chromium") as browser:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the pictures of docs/report.md: the reports of MobileNetV2 and of a transformer in Chromium.
 
 usage: make_pictures.py THIMBLE CHROMIUM MOBILENET_FOLDER        with a Python that has Pillow

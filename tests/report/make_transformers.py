@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes transformer_4.pt2 and transformer_20.pt2: vision transformers of 4 and 20 blocks with random weights.
 
 usage: make_transformers.py        with a Python that has PyTorch 2.13

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Model Explorer opens what Thimble writes: the graph of `--emit model-explorer`, and a .pte.
 
 usage: model_explorer_test.py THIMBLE SOURCE_DIR BUILD_DIR [CHROMIUM] [unittest options]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of `compile --report x.html`, Model Explorer's JSON and the trace of `run`, without a browser.
 
 usage: page_test.py THIMBLE SOURCE_DIR [unittest options]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layout of the report's graph: nodes and lines of random graphs do not overlap.
 
 #include "report/layout.h"

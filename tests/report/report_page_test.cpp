@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of a compilation: figures that are known are shown, others have no column and no tile.
 
 #include <gtest/gtest.h>

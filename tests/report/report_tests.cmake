@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The report with pictures, Model Explorer's JSON and the trace of a profile.
 if(TARGET thimble)
   set(here ${CMAKE_CURRENT_LIST_DIR})

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text of the report's page, and the trace of a profile.
 
 #include "report/text.h"

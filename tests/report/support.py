@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiles networks for the tests of the report, and parses the page."""
 
 import html.parser

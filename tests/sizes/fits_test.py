@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program for which `thimble compile` says that it fits is linked and runs in exactly this memory, and in that of the smallest
 part of each core for which `thimble fit` says so. The refusal of a program that does not fit names a part and options that hold it.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frames that benchmarks/sizes/elf.py reads from instructions are those of GCC's -fstack-usage.
 
 usage: frames_test.py SOURCE_DIR ARM_CXX

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One network on five cores, as `.pte` and as C: the flash, RAM and stack that `thimble compile` prints are not below those of
 a linked image that ran under QEMU, and at most 2 % or 512 B above; the image gives the outputs of `thimble run`.
 

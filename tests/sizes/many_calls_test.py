@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network of hundreds of calls as C: the flash that `thimble compile` prints is not below that of a linked image, and at most
 2 % or 512 B above. Each call has a small error, and the constants are small.
 

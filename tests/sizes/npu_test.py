@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flash that `thimble compile` prints for parts with an NPU, compared with a linked image without the NPU's driver.
 
 usage: npu_test.py THIMBLE BUILD SOURCE_DIR

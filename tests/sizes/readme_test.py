@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of benchmarks/sizes/README.md has the numbers of sizes.json, which are within the limits, and `thimble compile`
 prints them.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sizes that the compiler prints, compared with linked images (benchmarks/sizes).
 if(TARGET firmware AND TARGET thimble AND QEMU_ARM)
   set(here ${CMAKE_CURRENT_LIST_DIR})

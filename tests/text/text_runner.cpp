@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/text/text_runner.h"
 #include "tests/folders.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts lines of code: lines of C, C++ and .def files outside tests/ and models/ that are neither blank nor only comment.
 
     python3 tests/tidy/count_lines.py [FOLDER]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts switches over operator kinds and lookups of operators and attributes by string in the host compiler.
 
     python3 tests/tidy/count_switches.py [--check]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every header compiles by itself, so that the order of includes never matters.
 
 usage: headers.py --compiler CXX [--include DIR]... [--cache FILE]

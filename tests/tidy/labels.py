@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every test has a label, and the labels are those that CONTRIBUTING.md lists.
 
 usage: labels.py CTEST BUILD_DIR SOURCE_DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs `reuse lint`, and compares LICENSE with the text that REUSE requires.
 
 usage: reuse.py VENV SOURCE_DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules of CONTRIBUTING.md that a script can check. ctest runs it; `python3 tests/tidy/tidy.py` runs anywhere.
 
 `tidy.py FOLDER` checks a folder of THIMBLE_EXTRA_TARGETS, which has the tree's layout. `tidy.py --bless`

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Checks the rules of tidy.py on every tracked file, and that every header compiles alone.
 add_test(NAME tidy COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/tidy.py)
 add_test(NAME tidy_headers

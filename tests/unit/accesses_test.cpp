@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes that calls access, with numbers calculated by hand: how often weights and inputs are read.
 
 #include "memory/accesses.h"

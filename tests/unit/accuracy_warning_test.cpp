@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The warning of a low SQNR on the calibration data.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layer lists that check() refuses: one case per rule, each a change of a list that it accepts.
 
 #include <gtest/gtest.h>

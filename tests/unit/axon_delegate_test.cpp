@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The delegate ThimbleAxonModel in whole files: results, counters, state, and refusals.
 
 #include <gtest/gtest.h>

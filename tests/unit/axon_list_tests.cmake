@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Layer lists of the AXON: the checker and the integer model.
 thimble_test(axon_list_test
   SOURCES

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operation of a layer list, compared with independent formulas on random shapes and values.
 // Operands are inputs, constants, variables, and results of other layers with gaps between their
 // rows.

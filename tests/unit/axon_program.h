@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Files whose only instruction is a call of ThimbleAxonModel with sample_list(). The image is an
 // input; the state belongs to the model.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reference for each operation of a layer list, on dense tensors, from docs/nordic-axon.md only. It
 // shares no arithmetic with the model and uses no addresses or strides.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "axon_sample.h"
 
 namespace thimble::axon_test {

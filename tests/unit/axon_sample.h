@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One list with a layer of nearly every kind. Inputs: an image and a state. Outputs: a smaller
 // image, a softmax and the next state.

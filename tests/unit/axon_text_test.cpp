@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layer lists as text, and the example of docs/nordic-axon.md, byte by byte.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vendor's IR file and the C header that its compiler writes, as structs: round trips, and
 // refusals with their locations.
 

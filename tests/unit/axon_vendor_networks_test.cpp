@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole networks with the user's SDK. The vendor's compiler accepts the output of `compile` for the
 // examples and for networks like MLPerf Tiny's; its simulator computes the bytes of our integer
 // model. Prints the simulator's cycles next to our estimate. A final softmax is left out, because

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs of the stand-in compiler, run by the runtime with the stand-in driver: from the file,
 // and linked into the firmware. Programs that must not load, each with its status.
 

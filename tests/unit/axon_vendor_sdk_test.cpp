@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of a compiler library that can fail in any way: each return code, a crash, a hang, half a
 // file. The stand-in simulates them; it reads the IR with its own structs.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With the user's SDK: the vendor's compiler accepts each operation, and its simulator computes the
 // bytes of our integer model. Without SDK_EDGE_AI_PATH these tests are skipped.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // An SDK folder with the stand-in library, delegates from layer lists, and files with one call.
 

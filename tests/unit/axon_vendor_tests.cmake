@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests of the interface to Nordic's SDK, with Thimble's stand-ins. If SDK_EDGE_AI_PATH is set when the
 # tests run, they also use the SDK.
 if(NOT THIMBLE_TESTS)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Delegates that work while kernels run: the order of start, calls and wait, failures, and equal
 // results whether the NPU executes its stream at the start, at the wait, or in one call.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes and patterns as users write them.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Non-maximum suppression: thimble_best_boxes against a sort of all boxes, on random boxes.
 
 #include "runtime/include/thimble_boxes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An SRAM budget: if a budget is met, every larger one is met. Sweeps budgets of two networks, from
 // what the untiled graph needs down to a fraction of it.
 

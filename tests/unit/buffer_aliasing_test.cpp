@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values that share memory, on small programs whose least memory is known: results written over
 // operands, and operands of a concatenation in their place in the result.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wait states of instructions (docs/cycles.md, "Wait states of code"): counted by hand for a core
 // whose reads are round numbers.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A layer with a channel whose result is the same for all inputs keeps its packed form, although
 // the shift of this channel is larger than the form supports.
 

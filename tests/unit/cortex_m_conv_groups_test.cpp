@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // regularize_groups: equal results of random convolutions with groups, and the forms that remain.
 
 #include "engines/cortex_m/compiler/conv_groups.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 thimble_test(cortex_m_forms_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/cortex_m_constant_channels_test.cpp
           ${CMAKE_CURRENT_LIST_DIR}/cortex_m_conv_groups_test.cpp

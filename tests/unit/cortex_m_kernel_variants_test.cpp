@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selection of kernel variants for flash size and for least scratch: small cases with a known
 // result, random networks compared with all combinations, and real operators.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cycle models: instructions of the manuals' own examples, blocks counted by hand, and loops
 // whose cycles llvm-mca 19 states.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 thimble_test(cycles_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/cycles_test.cpp DEPS thimble_cycles LABELS unit fast)
 add_executable(cycles_blocks ${CMAKE_SOURCE_DIR}/benchmarks/cycles/blocks.cpp)
 target_link_libraries(cycles_blocks PRIVATE thimble_options thimble_cycles thimble_engines)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of the core that run while a delegate works: order, memory plan, and the proof of both.
 
 #include "memory/delegate_overlap.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files with NPU calls and changed bytes: thousands of random bit flips, and truncation at every
 // length. Each must give a status and do no harm: nothing outside the arena is written, the file is
 // not changed, and the address sanitizer finds no read after the end of either.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A file made by ExecuTorch with one call of EthosUBackend, for tests to modify, and models of it
 // with the simulated NPU.

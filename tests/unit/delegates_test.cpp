@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of EthosUBackend that must not load: one case per rule, each with its status, from
 // thimble_size() and thimble_init() alike. And the placement of their memory.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C literals and identifiers, and programs that cannot become C.
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters of direct operators: attributes written as a struct and read back are the same.
 
 #include "engine/direct.h"

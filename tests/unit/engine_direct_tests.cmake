@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 thimble_test(engine_direct_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_direct_test.cpp DEPS thimble_engines LABELS unit fast)
 # A parameter struct that differs from the attributes of its operator does not compile.
 if(THIMBLE_TESTS)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Block configurations: a legal block fits into the internal memory, and the chosen block is the
 // best of all legal ones.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cascades: which divisions into tiles are possible, and the rows of their steps.
 
 #include "engines/ethos_u/compiler/cascade.h"

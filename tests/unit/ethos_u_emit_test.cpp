@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hand-made programs compute in the simulator what their operations define, on every configuration
 // and in every memory mode, without a hazard.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams of weights: what the encoder writes, the decoder of the simulator reads.
 
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Hand-made programs for the NPU, their expected outputs, and the simulator's outputs.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules: every memory budget gives the same bytes and is met, and more memory is never slower.
 // A budget that is too small is refused with the size that would be sufficient.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests of the Ethos-U compiler: blocks, emission, schedules.
 thimble_test_library(test_ethos_u_programs SOURCES ${CMAKE_CURRENT_LIST_DIR}/ethos_u_programs.cpp
                      DEPS thimble_engines thimble_ethos_u_model)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weight encoder of the Ethos-U, compared with the simulator's decoder, which shares no code.
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reference evaluator's arithmetic, compared with the formulas of docs/numerics.md in long
 // double, and with numerics/, which computes the same results by other methods.
 

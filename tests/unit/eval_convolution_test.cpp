@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution, compared with its definition: one loop per index of the formula.
 
 #include <gtest/gtest.h>

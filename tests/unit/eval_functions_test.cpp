@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of one value, comparisons and choices, quotients and prelu, on values computed by hand.
 
 #include <gtest/gtest.h>

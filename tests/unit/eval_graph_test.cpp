@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole graphs: inputs, outputs, the callback, and changes that must not change results.
 
 #include <gtest/gtest.h>

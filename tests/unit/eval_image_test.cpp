@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposed convolution, adaptive pools and bilinear resizing on values computed by hand.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions, cumulative sums and norms on values computed by hand.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer softmax and log-softmax, compared with the real functions, and with numerics/softmax.h
 // bit for bit.
 

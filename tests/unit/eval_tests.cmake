@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 thimble_test(eval_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/eval_arithmetic_test.cpp

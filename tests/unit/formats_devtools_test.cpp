@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bundled programs, data files, methods and debug handles: what is written is read again, and
 // damaged bytes give an error or a valid result, never a crash.
 

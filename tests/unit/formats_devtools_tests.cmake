@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Formats of ExecuTorch's devtools, with files that ExecuTorch wrote.
 thimble_test(formats_devtools_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/formats_devtools_test.cpp

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // .npy bytes, compared with NumPy's own; every invalid header; and .npz.
 
 #include "formats/npy/npy.h"

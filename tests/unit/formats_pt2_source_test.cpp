@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The origin of an operator of a .pt2: the source line of the user, the module, and the names of
 // inputs and outputs.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The .pt2 reader on a small archive, on damaged variants of it (one per error message), and on all
 // archives that PyTorch wrote for the fixtures.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // write() and read(): round trips, a hand-written header, shared blobs.
 
 #include <gtest/gtest.h>

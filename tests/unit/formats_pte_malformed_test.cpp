@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damaged files give an error or a valid program, never a crash. Built with THIMBLE_SANITIZE, the
 // test proves that no byte outside the file is accessed.
 

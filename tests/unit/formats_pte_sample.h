@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Programs for the tests of formats/pte: a minimal one, and one with every feature of the format.
 

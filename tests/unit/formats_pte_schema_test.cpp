@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // abi/pte_format.h states by hand what flatc derives from the schema; this file compares both.
 
 #include <gtest/gtest.h>

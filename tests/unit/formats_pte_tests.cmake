@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 thimble_test(formats_pte_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/formats_pte_bytes_test.cpp

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of a program has every fact; JSON has the facts that scripts need.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Archives made in memory: a zip writer that can write inconsistent headers, and a minimal
 // torch.export archive whose JSON a test edits before it is packed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 find_package(nlohmann_json REQUIRED)
 foreach(format zip npy pt2 pt2_source)
   thimble_test(formats_${format}_test

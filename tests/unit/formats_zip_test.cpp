@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The zip reader: for any bytes, an error names the member, and nothing large is allocated.
 
 #include "formats/zip/zip.h"

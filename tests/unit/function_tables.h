@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Lookup tables of functions, from independent formulas in double and in float32.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads, imports, verifies and evaluates every exported model of tests/data/pt2 and models/, and
 // compares with eager PyTorch's outputs. The error is norm-wise: max |got - want| / max |want|.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic on symbolic sizes, in both notations.
 
 #include <gtest/gtest.h>

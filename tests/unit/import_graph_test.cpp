@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators that the importer makes of small programs, compared as text.
 
 #include <gtest/gtest.h>

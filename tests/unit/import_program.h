@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Exported programs built by a test: a list of nodes over tensors without weights.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Error messages for programs that cannot be imported.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The integer part of a graph, and the memory orders in which its values exist.
 
 #include <gtest/gtest.h>

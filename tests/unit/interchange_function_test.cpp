@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recognition of the function in a lookup table, over scales by seed. Independent formulas make the
 // tables, in double and in float32, and check the recognized function.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The test whether two multipliers give the same quantized values, compared with trying every sum.
 
 #include <gtest/gtest.h>

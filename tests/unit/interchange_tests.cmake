@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 thimble_test(interchange_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/function_tables.cpp

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contents of a .tflite for the converter of NXP's SDK.
 
 #include <set>

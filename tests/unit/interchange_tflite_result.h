@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A .tflite made from a graph's text, verified, with the accessors of the schema.
 

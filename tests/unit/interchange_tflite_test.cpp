@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contents of a .tflite, read back with the accessors of the schema and checked by its verifier.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Factories and the rewriter. tests/text/ops tests which operators and attributes are accepted.
 
 #include "ir/graph.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Random graphs by seed, from the rows of ops.def: every operator occurs, values are small. Used by
 // tests of properties of all graphs (printing, copying, evaluating).

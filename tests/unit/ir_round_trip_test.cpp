@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Properties of every graph: its text parses to the same graph, and a copy is equal. No text,
 // however damaged, crashes the parser.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 thimble_test(ir_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/ir_graph_test.cpp

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the text tests of parse/ (printed result or located error), ops/ (accepted and refused uses
 // of every operator) and remove_unused/.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The verifier on graphs that were damaged after their factories accepted them.
 
 #include "ir/verify.h"

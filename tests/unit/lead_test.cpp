@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results that overlap their operands. The test simulates, byte by byte, a kernel with only the
 // promised order: each row (or block) of the result is written before the row's operands are read.
 

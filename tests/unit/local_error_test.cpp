@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The error of a single operator, and its cause.
 
 #include "tools/local_error.h"

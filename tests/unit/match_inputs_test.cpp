@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs of a program and of the float model: by name, by position, by shape, and what cannot be
 // matched.
 

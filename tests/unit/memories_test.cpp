@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Placement of objects in memories: small cases get the result of an exhaustive search. An object
 // that fits nowhere is named.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 thimble_test(placement_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/placement_test.cpp
   DEPS test_graphs thimble_memory thimble_ir

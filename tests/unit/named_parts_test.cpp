@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of targets/: their figures, their names, and what an unknown name is told.
 
 #include <gtest/gtest.h>

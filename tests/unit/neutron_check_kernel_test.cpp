@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every reason for which check() refuses a kernel, each with the nearest accepted case.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every reason for which check() refuses a kernel list as a whole, each with the nearest accepted
 // case: bytes, header, inputs and outputs, views.
 

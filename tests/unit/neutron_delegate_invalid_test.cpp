@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The delegates of the Neutron with a test driver: files that are refused at load, and damaged
 // files, which must do no harm.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A product with the Neutron's delegates and a test driver, and a file with one call.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The delegates of the Neutron with a test driver: the order of calls, and the memory and the
 // memory order passed to them.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The delegates of the Neutron, with a driver of the test program.
 thimble_test(neutron_delegate_test
   SOURCES

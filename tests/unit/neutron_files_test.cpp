@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernel lists in whole files, run by the integer model with the driver interface: outputs, the
 // time of weight transfers, counters and refusals.
 

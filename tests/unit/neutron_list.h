@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Builds kernel lists and runs them on the integer model, in memories of exactly the required size.
 

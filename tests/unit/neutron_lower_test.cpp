@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Views of the Neutron's compiler, compared with elements enumerated one by one; and the memory
 // orders of values in a subgraph.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kernel of a Neutron list, compared with independent formulas on random shapes, strides,
 // memories and values. A failure prints its seed; `--gtest_filter` and the loop's count repeat it.
 

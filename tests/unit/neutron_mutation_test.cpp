@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists with changed bytes: ten thousand random changes and truncations. Each gives a status, or a
 // run that writes nothing outside its memories; the address sanitizer also detects reads outside
 // them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The payload of a Neutron delegate call: golden bytes written by hand from docs/neutron.md, the
 // error for each invalid field, and readers that do not crash on any input.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Files whose only instruction is a call of a Neutron delegate. Memory of inputs is set by the
 // caller; outputs and scratch are planned.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One random kernel list: operands in any memory, with any strides.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The formulas of docs/numerics.md, written independently for the tests of the Neutron's model: on
 // dense tensors, in wide integers, without any code of the model.

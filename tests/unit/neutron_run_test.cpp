@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run of a Neutron list, apart from its kernels' arithmetic: transfers of weights from a memory
 // that the engine cannot read, as early as their slot is free; and the profile.
 

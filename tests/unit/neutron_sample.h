@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One list with every kernel, dense and small, for tests of the check and of the text form.
 

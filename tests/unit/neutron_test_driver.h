@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A test driver with the published interface. It records the calls, fails where a test requests it,
 // and overwrites every memory that it receives. Its outputs show the memory order of the inputs.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Kernel lists of the Neutron: the checker and the integer model.
 thimble_test(neutron_list_test
   SOURCES

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernel lists as text and back, byte by byte. Invalid text is refused with its line number.
 
 #include <gtest/gtest.h>

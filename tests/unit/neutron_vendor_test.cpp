@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of a converter that can fail in any way: answers of both versions, in any order, and each
 // failure. The stand-in simulates them. An answer is used only after it was checked completely.
 

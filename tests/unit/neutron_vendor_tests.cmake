@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests with a stand-in for NXP's eIQ Neutron SDK.
 if(NOT THIMBLE_TESTS)
   return()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Proofs about views, compared with the bytes that the views contain.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver of the Ethos-U on a scripted register file: the order of register writes and platform
 // calls, and the handling of faults.
 

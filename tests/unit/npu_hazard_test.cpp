@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hazard checker: the rules one by one, and the adversarial modes, which must change the
 // outputs where it reports a hazard. Streams of another compiler are tested by
 // tests/npu/hazard_checker_experiment.cpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Footprints of feature maps and the jobs of a kernel, compared with sets of bytes.
 
 #include "engines/ethos_u/sim/jobs.h"

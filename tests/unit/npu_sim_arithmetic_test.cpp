@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scaling and rounding, compared with wide integers and with the two-step definitions.
 
 #include <random>

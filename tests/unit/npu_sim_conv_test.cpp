@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CONV and DEPTHWISE. The test encodes weights itself (uncompressed slices, one after another), in
 // the order in which the multipliers read them, and compares results with the plain definition. The
 // fast paths are compared with the general ones.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ELEMENTWISE: every mode on small feature maps, compared with its definition in 64-bit integers.
 
 #include <algorithm>

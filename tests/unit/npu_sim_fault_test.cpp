@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A faulty stream gives its word, the fault kind and one sentence. Nothing outside the regions is
 // accessed (the machine of npu_stream.h checks the bytes around them).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutations of streams, weights and tables: the run returns a status, and no byte outside the
 // regions and the workspace is accessed (checked by the guards of npu_stream.h and by sanitizers).
 

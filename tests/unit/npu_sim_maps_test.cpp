@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addresses of elements: formats, strides, tiles, transposition, reversal, upscaling; and DMA.
 
 #include <array>

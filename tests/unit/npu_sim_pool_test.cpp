@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // POOL, RESIZE, tables, chains and branches, compared with bytes computed from the definitions.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Hand-written streams for the tests of the simulator: registers by name, feature maps as NHWC or
 // bricks (NHCWB16), memory with guard bytes around it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The Ethos-U driver; the program has platform functions of its own.
 thimble_test(npu_driver_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/npu_driver_test.cpp

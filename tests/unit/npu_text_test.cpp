@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command streams as text: text and words map one to one, also for words that the table lacks.
 
 #include "engines/ethos_u/text/text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The timeline: cycles of kernels computed by hand, and properties of sharing. No port exceeds its
 // bandwidth, nothing starts before its dependencies end, and more bandwidth never takes longer.
 

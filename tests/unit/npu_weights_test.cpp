@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weight decoder of the Ethos-U simulator: streams written bit by bit, weight orders listed
 // explicitly, and invalid bytes.
 

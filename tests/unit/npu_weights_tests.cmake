@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Decoder (device code) and encoder (host code) of the Ethos-U's weights.
 thimble_test(npu_weights_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/npu_weights_test.cpp

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // numerics/float_math.h, compared with the C library in long double.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // numerics/softmax.h and log2.h, compared with the real functions, with definitions written
 // independently from docs/numerics.md, and with recorded results of CMSIS-NN.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // numerics/fixed_point.h and multiplier.h, compared with definitions written independently from
 // docs/numerics.md: floors and roundings of exact quotients in 128-bit integers, where the code
 // uses shifts and masks.

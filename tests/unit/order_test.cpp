@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Execution order: valid, no worse than the given one, and optimal where all orders can be tried.
 
 #include "memory/execution_order.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts are TOML files. Valid entries are read; an error names the invalid entry.
 
 #include "engine/part.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Partitioning into subgraphs by levels: joining the subgraphs gives the input graph, no subgraph
 // depends on itself, and every operator that stays on the CPU has a reason.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 thimble_test(partition_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/partition_test.cpp

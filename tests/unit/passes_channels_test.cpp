@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes that remove channels and reorder pools in the integer graph, and merge_linear. The outputs
 // of the integer passes must have the same bits.
 

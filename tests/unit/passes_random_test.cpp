@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each pass, and the whole pass pipeline, keeps the values of random graphs: graphs of all
 // operators, which the passes rarely change, and graphs of the patterns that the passes rewrite.
 

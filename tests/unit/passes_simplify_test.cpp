@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/fold_constants.h"
 #include "passes/hoist_clamp.h"
 #include "passes/mask_exp.h"

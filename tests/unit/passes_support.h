@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Parses text, runs a pass, and returns text; and checks that the values did not change.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/tabulate.h"
 
 #include "passes_support.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 thimble_test(passes_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/passes_channels_test.cpp

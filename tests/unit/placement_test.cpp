@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The planner: placements are valid, and at the lower bound where they claim it. Small cases are
 // compared with the optimum of all orders.
 

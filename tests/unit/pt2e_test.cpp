@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Networks that PyTorch quantized (tests/data/pt2/q_*), one operator at a time. Each operator gets
 // eager PyTorch's quantized values, and its result is compared with eager PyTorch's.
 //

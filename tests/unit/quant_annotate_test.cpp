@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // annotate(): roles and shared parameters without calibration data; and pools of graphs that
 // PyTorch quantized.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantization of whole formulas (as tables), comparisons, choices and quotients, on small graphs.
 
 #include <gtest/gtest.h>

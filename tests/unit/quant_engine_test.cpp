@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fast engines, compared with the reference evaluator: floats within rounding, integers bit for
 // bit.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cross-layer equalization, and the selection of methods by measured gain.
 
 #include "quant/equalize.h"

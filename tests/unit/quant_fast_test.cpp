@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels of the integer engine, compared with the reference evaluator and with exact functions bit
 // for bit, at the borders of their blocks; runs that begin with known values; lowerings that share
 // weights.

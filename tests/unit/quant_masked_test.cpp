@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Masked values (docs/quantization.md): masked positions get probability 0, and their values do not
 // count in ranges.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantization of random networks and of the committed ones.
 
 #include <gtest/gtest.h>

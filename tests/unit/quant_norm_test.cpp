@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of reductions and norms: the integer operator they become, and their accuracy, which is
 // limited only by the 8 bits of operand and result.
 

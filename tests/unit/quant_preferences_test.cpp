@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Preferences that an engine may pass to the quantizer (quant::QuantSpec): products of activations
 // without zero points, tables of named functions only. And behaviour that needs no preference:
 // factors, exponentials and sums with ranges of their own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Random float networks by seed that can be quantized: every float operator, forks and joins.
 

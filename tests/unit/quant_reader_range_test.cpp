@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges that are shortened because the readers of a value do not need all of it.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounding of weights with the second moments of their operands, and the choice of an observer.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One test per rule of docs/quantization.md, on small graphs.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scales of sigmoid and tanh with small results.
 
 #include <gtest/gtest.h>

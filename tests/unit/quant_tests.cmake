@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 add_library(quant_models STATIC ${CMAKE_CURRENT_LIST_DIR}/quant_models.cpp)
 target_link_libraries(quant_models PUBLIC thimble_quant thimble_import thimble_formats)
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tied weights (quant/tied.h), joint calibration of methods (quant/joint.h), and constants that are
 // part of others (formats/pte/parts.h).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 16-bit activations: everywhere, for selected operators, and where an accuracy requires them.
 
 #include <gtest/gtest.h>

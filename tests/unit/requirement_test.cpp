@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requirements of `thimble fit --require`: units, relations, and messages for invalid ones.
 
 #include "driver/requirement.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which images row tiling accepts. tests/conformance/row_tiling_test.cpp compares the results of
 // tiled graphs.
 

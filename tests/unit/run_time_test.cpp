@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wait states of operands (docs/cycles.md, "Wait states"): counted by hand for small operands, and
 // the memories that a placement gives them.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 thimble_test(run_time_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/code_waits_test.cpp

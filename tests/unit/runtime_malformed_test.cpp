@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that do not load: one case per rule with its status. Then every truncation and thousands of
 // random mutations, which must not write outside the model's memory: the guard bytes of
 // runtime_support.h detect such a write, the address sanitizer every access.

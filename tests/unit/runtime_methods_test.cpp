@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file with two methods that share a state: `count` adds its input to it, `show` returns it. Then
 // files whose table of methods is damaged.
 

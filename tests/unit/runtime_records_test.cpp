@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Native files, run from their records: outputs, refusals, and damaged bytes, which do no harm. The
 // table of kernels has no flatbuffer executor.
 

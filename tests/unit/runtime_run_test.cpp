@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that load: outputs, memory needs, and the interface's status for invalid calls.
 
 #include <gtest/gtest-spi.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Small programs and kernels for the tests of runtime/. Two operators cover every argument letter.
 

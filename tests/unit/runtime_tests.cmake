@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 thimble_test_library(test_runtime_files SOURCES ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp
                      DEPS thimble_runtime thimble_formats)
 thimble_test(runtime_test

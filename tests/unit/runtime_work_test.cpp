@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runtime's work outside of kernels: counted by hand for small programs.
 
 #include "driver/runtime_work.h"

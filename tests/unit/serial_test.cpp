@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames of abi/serial/protocol.h, `serial:PORT[:BAUD]`, and the list of serial ports.
 
 #include <gtest/gtest.h>

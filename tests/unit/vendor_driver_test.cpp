@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of delegate/driver.h with Arm's driver interface, which the simulator implements.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs with a wide range, float32 operators between quantized ones, and the options that are
 // tried because of a low SQNR.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds the wheel, and the virtual environment with the tools for it.
 
     build.py SOURCE_DIR FOLDER CMAKE [--sdist] [--optional]

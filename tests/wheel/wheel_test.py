@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Uses the wheel as a user does: installed in a virtual environment without compilers and without a network.
 
 usage: wheel_test.py SOURCE_DIR BUILD_DIR CLASS

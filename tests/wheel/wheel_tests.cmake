@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The wheel: wheel_build builds it once, the others install it in bare virtual environments. The tools that build it are
 # downloaded by name; without a network, all of them are skipped.
 # THIMBLE_WHEEL_SDIST: also builds the wheel from the source distribution, without compiler cache (10 minutes).

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Samples and ztest suites of the Zephyr module, built and run by Zephyr's twister on QEMU boards.
 
 usage: twister_test.py SOURCE_DIR BUILD_DIR THIMBLE [--out DIR] [--suite FOLDER]... [--board BOARD]...

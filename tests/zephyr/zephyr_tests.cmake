@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The Zephyr module under twister, with the Zephyr of ZEPHYR_BASE.
 if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME zephyr_twister

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Thimble in a Zephyr application: the arena's memory region, log messages, and a profile. */
 #ifndef THIMBLE_ZEPHYR_H
 #define THIMBLE_ZEPHYR_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // `thimble compile --axon`: finds the vendor's SDK and writes the generated headers to a folder.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engines/axon/cli/cli.h"
 
 #include "engines/axon/cli/axon_files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Cycles of layers on the NPU. The formulas are fitted to single layers that ran in the vendor's
 // performance model (docs/nordic-axon.md, "Costs"). Extension layers run on the core and count 0

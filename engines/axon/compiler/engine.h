@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The Nordic AXON NPU as an engine of a part: calls legalize.h, lower.h, place() and write.h.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Recognizes the function that a 256-entry lookup table computes, if the AXON supports it. The
 // integer graph stores functions of one value as tables.

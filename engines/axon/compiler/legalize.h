@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // legalize(): converts a subgraph of the integer graph to the NPU's arithmetic. The result is still
 // a graph, so the reference evaluator computes what the NPU must compute.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Legalization of sums, products and means.
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Negation, maximum and minimum as products and sums.
 
 #include <cassert>

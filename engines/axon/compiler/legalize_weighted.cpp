@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Legalization of convolutions and linear layers.
 
 #include <algorithm>

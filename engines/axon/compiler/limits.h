@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Limits of the NPU and of its compiler library: the rows AXON_LIMIT of ops.def.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // lower(): turns a legalized subgraph (legalize.h) into NPU layers. The memory order is [C][H][W]
 // with W innermost, the same as a contiguous NCHW tensor, so no transpose is needed.

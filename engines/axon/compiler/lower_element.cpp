@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowers elementwise sums and products, means, pools and functions.
 
 #include <algorithm>

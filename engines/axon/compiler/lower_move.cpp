@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowers data movement: concat, slice, channel pad, copies.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowers linear layers and convolutions. A convolution can become one of several layer types; the
 // one with the fewest cycles is chosen.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A subgraph as layers of the NPU, before and after address assignment.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Address assignment: interlayer buffers use the arena's planner with lifetimes counted in layers.
 
 #include "base/rounding.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A real multiplier in the AXON's encoding: mult * 2^-shift. The zero point is added as
 // zero point * 2^shift before the shift.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Makes a graph of one operator. Used to query whether the NPU supports that operator.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows of ops.def as text for the list of supported operators.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // transposed_hw(): transposes H and W of all images of a subgraph.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // write(): encodes a network with addresses as a layer list (engines/axon/container/layers.h).
 

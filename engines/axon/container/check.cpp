@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the whole container including its hash; texts of the statuses.
 
 #include "engines/axon/container/check_layer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the header, the sections, inputs, outputs and variables of a container. check_layer.cpp
 // checks the layers.
 

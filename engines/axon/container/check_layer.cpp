@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks a layer: operands are inside their memories, shapes match the operation, constants exist,
 // and no result overwrites an operand that is still read.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Elementwise functions that the core computes between layers of the NPU, usable without a layer
 // list.

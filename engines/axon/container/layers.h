@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Container of a layer list for the AXON NPU: inputs, outputs, persistent variables, layers and
 // their constants in one block of bytes. A layer list describes computations at addresses that the

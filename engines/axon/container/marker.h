@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Marker of a network that is compiled into the firmware: the payload of the delegate AxonBackend.
 // It consists of "AXNG", the version, the length of the name, the name, and zeros up to a multiple

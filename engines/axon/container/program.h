@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A network compiled by the AXON vendor's compiler, in a form that needs no linker: command words,
 // marks of words that hold addresses, constants, and the interface. It is the payload of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Memory layout of operands, and tests whether a copy between two layouts would move nothing.
 

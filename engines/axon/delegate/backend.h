@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The delegate ThimbleAxonModel: layer lists for the AXON NPU (engines/axon/container/layers.h),
 // executed by a driver that the product provides. The layer list and the tensors are checked when

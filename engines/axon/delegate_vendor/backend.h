@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The delegates for hardware: programs of the vendor's compiler that are stored in the file
 // (ThimbleAxonProgram) or linked into the firmware (AxonBackend). The vendor's driver runs them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Functions of the vendor's driver that a run calls, by name and signature; the product links the
 // driver. Source: the published interface of sdk-edge-ai 2.2.0 (docs/nordic-axon.md).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engines/axon/delegate_vendor/extensions.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operations that the vendor's compiler leaves to the core: the driver calls them between two
 // pieces of the NPU's program, with their operands as words. Ours need no floats and no libm; they

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One run of a program with the vendor's driver, and checks of its tensors.
 

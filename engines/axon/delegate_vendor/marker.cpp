@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AxonBackend. The file contains only a name. The network itself is generated C code, compiled into
 // the firmware and linked with the vendor's driver, which also provides its memory.
 

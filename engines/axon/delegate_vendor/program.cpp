@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ThimbleAxonProgram. The command words are in the file. When the model is loaded, they are copied
 // to permanent memory (the delegate's fast memory in the plan) and bound to addresses. After that,
 // a run costs only the driver's work. Interlayer memory, partial sums and variables are in the

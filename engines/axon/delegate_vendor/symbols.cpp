@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Symbols to which programs of the vendor's compiler may refer. The address is null if the product
 // does not link the symbol; a program that needs it does not load.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shared library for hosts: the integer model is the NPU.
 
 #include "thimble_axon.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ThimbleAxonModel for ExecuTorch's runtime: layer lists, executed by the driver of
 // thimble_axon_npu.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AxonBackend for ExecuTorch's runtime: programs that are linked into the firmware. The file has
 // only their names.
 

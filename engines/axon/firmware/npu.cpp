@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runner with an AXON. The integer model, called by the runtime's delegate, replaces the NPU.
 // The command line has additional words at the start:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Parser for the subset of C that the vendor's compiler writes: definitions with initializers.
 // Comments are dropped, #define values are kept, #if conditions are false.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reads the C header that the vendor's compiler writes for a network: constants, command words, the
 // addresses in these words, and the inputs and outputs of the network. The words are opaque: they

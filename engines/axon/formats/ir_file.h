@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The input file of Nordic's AXON compiler library: little-endian records with the layout of a C
 // compiler for x86-64, in six sections. Each release of the library accepts one version of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The offset of each field in the records of the IR file, per version of the file. A new version of
 // the vendor's tools is a new row; reader and writer contain no other offsets.

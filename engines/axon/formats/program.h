@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Writers of what the runtime reads: a compiled network as a program
 // (engines/axon/container/program.h), and the marker of one that is linked into the firmware

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs the AXON delegate calls of a `.pte` with the integer model, through the runtime's delegate.
 // Its checks report errors in layer lists in more detail than a status code.

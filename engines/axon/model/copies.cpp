@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers that only move elements. A copy to the same address is skipped.
 
 #include "engines/axon/model/layer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sigmoid, tanh and softmax in integer arithmetic; the core computes them between layers of the
 // NPU.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The integer model as a driver (thimble_axon.h).
 
 #include "abi/status.h"

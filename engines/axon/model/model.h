@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The integer model of the NPU: executes a layer list bit-exactly as docs/nordic-axon.md specifies.
 // It replaces the hardware in a product without one. The code is simple rather than fast.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools, means, and layers with two operands.
 
 #include "engines/axon/model/layer.h"

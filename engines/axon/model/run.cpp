@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executes the layers of a container in order; copies inputs before and outputs after them.
 
 #include "engines/axon/model/layer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Tables of the functions that the core computes, not the NPU. The compiler makes them in integers:
 // no libm here and none on the device. engines/axon/model/curve.cpp says what they are for.

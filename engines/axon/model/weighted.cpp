@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers with weights: fully connected and convolutions.
 
 #include "engines/axon/model/layer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // thimble-axon-sdk: calls the functions of Nordic's AXON compiler library in a separate process, so
 // that a crash of the library does not end the compiler. `thimble compile` starts it. To run it by
 // hand:

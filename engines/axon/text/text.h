@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Text form of a layer list, with one entry per input, output, variable and layer (shortened):
 //

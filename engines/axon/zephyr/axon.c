@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The AXON objects of a Zephyr application, to which files with AXON delegates refer. Networks that
  * `thimble compile` has written as headers are included if their folder is on the application's
  * include path. */

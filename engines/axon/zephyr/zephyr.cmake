@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The tables of the AXON's delegates, in a Zephyr build.
 if(CONFIG_THIMBLE_NORDIC_AXON)
   # Compiled with the application, because axon_subgraphs_table.h may be in its include folders.

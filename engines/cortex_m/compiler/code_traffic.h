@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How the cores read the instructions of kernels: the rows of code_traffic.def, which
 // benchmarks/cycles/fetches.py writes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // regularize_groups: convolutions with groups become operators for which every instruction set has
 // a fast kernel. The results are the same numbers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The Cortex-M CPUs: ten cores that differ only in their instruction set.
 // lower() runs these stages; each is a function from graph to graph, except the last:

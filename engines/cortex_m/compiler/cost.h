@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Estimated cost of a kernel call on a core, from tables of measurements.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Sizes of a kernel call that its estimated cost is linear in (cost.h). They follow the loops of
 // the kernels: blocks of channels, taps inside the image, runs of contiguous elements.

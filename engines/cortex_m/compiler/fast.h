@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Packed calls: calls whose constants the compiler has laid out for one instruction set.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed sums of operands with the same memory layout: abi::AddFlat.
 
 #include "abi/ops/arithmetic.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed depthwise convolutions for Helium: blocks of 16 lanes, abi/depthwise_mve.h.
 
 #include <algorithm>

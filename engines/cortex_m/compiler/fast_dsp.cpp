@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed forms for the DSP extension (abi/matmul_dsp.h).
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed forms of operators whose weights have 4 bits (attribute weight_bits). Convolutions and
 // linear layers: the forms of Helium, of the DSP extension and of cores without either, with half
 // of the bytes. Recurrent layers: one form for all cores. Depthwise convolutions and groups have no

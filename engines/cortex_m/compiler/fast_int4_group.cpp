@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed form of linear layers and 1x1 convolutions whose weights have 4 bits and a factor for each
 // group (attribute weight_group; abi/int4_group.h). One form for all cores.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed calls of data-movement operators: the constants of abi/packed_ops.h.
 
 #include <algorithm>

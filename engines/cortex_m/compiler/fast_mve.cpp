@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed forms for Helium (abi/matmul_mve.h).
 
 #include <algorithm>

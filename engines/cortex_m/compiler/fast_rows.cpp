@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed calls of int8 operators that work by element or by row, and of pools: the constants of
 // abi/packed_ops.h. Kernels and their limits: kernels/portable/<operator>.cpp.
 

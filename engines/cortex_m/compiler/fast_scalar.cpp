@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed forms for cores without DSP instructions (abi/matmul_scalar.h, ScalarChannel).
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engines/cortex_m/compiler/kernel_variants.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Chooses the kernel variant of each operator if the goal is flash or size: one of the packed calls
 // of fast.h, or the general call of select.cpp.

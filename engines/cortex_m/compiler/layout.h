@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // assign_layouts: assigns a memory order to every value and adds the remaining copies.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Determines which results may overlap their operand, and the minimum distance (lead) by which the
 // result must begin before the operand.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // legalize: rewrites integer operators into those that the dialect's kernels support. The graph is
 // integer IR without memory orders before and after. Values are unchanged. Unsupported operators

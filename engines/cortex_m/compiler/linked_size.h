@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Flash, RAM and stack of linked code, from the tables linked/CORE.def.
 //

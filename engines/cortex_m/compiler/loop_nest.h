@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Loop nests of packed operators (abi/packed_ops.h): converts strides by logical dimension to
 // abi::Nest.

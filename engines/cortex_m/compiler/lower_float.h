@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // lower_float: rewrites float32 operators without a kernel of their own into operators that have
 // one (select_float.h). Integer operators do not change. Operators that cannot be rewritten stay;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Packs the parameters of native operators: from the IR operator to the bytes of
 // abi/params.

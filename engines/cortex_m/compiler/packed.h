@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Parts that the packed forms of all instruction sets share: the bytes of a constant, the geometry
 // of a window, and a convolution's filters and scales as plain numbers.

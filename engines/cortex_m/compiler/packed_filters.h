@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Limits and scales of output channels in the packed forms of Helium, the DSP extension and cores
 // without either, for weights of 8 and 4 bits.

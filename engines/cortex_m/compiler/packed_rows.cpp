@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A row of the packed weights is a number of chunks of 16 bytes at equal distances. The gather of a
 // row becomes
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // read_packed_rows: a table whose rows are also the weights of a linear layer (tied embeddings) is
 // read in the order in which the Helium kernels store those weights (abi/matmul_mve.h), so that the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // transpose_products: the second operand of a product of two activations is transposed before it,
 // so that the kernels of Helium and of the DSP extension compute dot products. For attention with

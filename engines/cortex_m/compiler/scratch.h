@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Scratch sizes in bytes for ExecuTorch 1.5's cortex_m kernels, which use CMSIS-NN. They equal the
 // sizes that ExecuTorch's own exporter plans. Source: CMSIS-NN 7,

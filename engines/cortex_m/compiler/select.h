@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // select_calls: adds one KernelCall for each operator that is not only a view. Its constants have
 // the dialect's layout (abi/params, or ExecuTorch's), its scratch the size for the

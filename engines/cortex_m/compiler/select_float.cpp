@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engines/cortex_m/compiler/select_float.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The kernel calls of operators that stay in float32. The kernels are those of ExecuTorch's files
 // (abi/ops/aten.def) and Thimble's (abi/ops/float.def), which are faster, or replace an operator of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts a draft to a schedule: encodes weights and assigns offsets to constants.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Block configuration: the part of an OFM that the NPU computes at a time, and which sizes are
 // legal.

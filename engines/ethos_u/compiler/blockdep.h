@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // BLOCKDEP: the number of blocks of the previous kernel that may be unfinished when a kernel
 // starts.

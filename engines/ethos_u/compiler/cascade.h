@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Cascades: several operations run a few rows at a time, so that the tensors between them need only
 // rolling buffers of a few rows.

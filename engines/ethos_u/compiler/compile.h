@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Compiles the program of a partition to what the driver runs: command stream, constants, memory.
 //

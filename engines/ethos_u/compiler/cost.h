@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Cost of a kernel in cycles: MAC array, output stage, memories.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The result of the scheduler. assemble() encodes the weights, assigns offsets to constants and
 // produces the final schedule.

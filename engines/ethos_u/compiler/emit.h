@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Emits a schedule as commands: registers, waits, BLOCKDEP.
 

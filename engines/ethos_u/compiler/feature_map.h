@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // An operand as described by registers: tiles, strides, and the memory it accesses.
 

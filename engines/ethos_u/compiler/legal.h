@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Determines for each operator whether an Ethos-U can run it exactly, and otherwise the reason.
 //

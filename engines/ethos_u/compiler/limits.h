@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Size limits of the hardware's registers and memories, equal in all generations (docs/ethos-u.md).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Lowers the integer graph of one partition to operations of the NPU (npu_op.h).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Additions, products and other operators with two operands. If one operand is constant, a LUT
 // computes the result. Where the hardware's input scales are not bit-exact, sums are computed in 32
 // bits.

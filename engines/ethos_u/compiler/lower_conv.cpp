@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions and linear layers, legalized to kernels of at most 64 rows and 4096 elements,
 // strides of 1 to 3, and dilations of 1 and 2.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operations on views with any strides, and copies.
 
 #include <algorithm>

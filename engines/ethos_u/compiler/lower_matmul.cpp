@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of two activations. The U85 uses one of them as weights. On U55 and U65 elements are
 // multiplied and then summed over the depth.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data movement: views where strides allow it, copies otherwise.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Norms over the last dimensions, exact in 32-bit steps (docs/numerics.md, "Norms"):
 //
 //   D = n x - sum x;  V = n sum x^2 - (sum x)^2;  R = max(V + eps, 1)

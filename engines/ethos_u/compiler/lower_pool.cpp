@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools. An average is the sum multiplied by slightly more than 1 / n and rounded half up. Exact
 // halves then round away from zero, as in the graph. Windows that lose elements to padding, and the
 // windows of adaptive pools, are divided into stretches of equal windows.

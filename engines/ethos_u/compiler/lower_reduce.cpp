@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums, means, minima and maxima over any dimensions, and cumulative sums. Sums are convolutions
 // with weights of 1, so that the graph's requantization applies unchanged.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bilinear resizing. Output rows with the same weight and evenly spaced input rows form a stretch;
 // the same applies to columns. A stretch of rows and one of columns are a depthwise convolution
 // with at most 2 x 2 kernel elements. The weights are products of 11-bit numbers. The result is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowers comparisons, selection, LUTs of the graph, and rescaling.
 
 #include <algorithm>

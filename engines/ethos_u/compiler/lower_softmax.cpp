@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax in 32-bit steps; each is a gemmlowp step of docs/numerics.md:
 //
 //   M = max x;  e = table[x - M];  S = sum of e / 2^12;  z = leading zeros of S

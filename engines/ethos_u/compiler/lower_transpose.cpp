@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposed outputs of the U85: the hardware writes an operation's result with exchanged axes.
 //
 // A copy between memories that are dense along different axes, such as NCHW to NHWC, otherwise

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Declarations shared by the operator families (lower_*.cpp) while one subgraph is lowered.
 

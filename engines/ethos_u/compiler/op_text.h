@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Short text of an NPU operation for reports: "CONV 3x3/2", "POOL MAX 2x2", "ADD".
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Encodes a command stream in the driver's format (engines/ethos_u/isa/driver_payload.h).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engines/ethos_u/compiler/piece_costs.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Cache of the costs of a program's pieces. A piece is a single operation or a cascade. The
 // searches of one program differ only in the memories of tensors, so most results can be reused.

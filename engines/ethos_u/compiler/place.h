@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Assigns addresses to the tensors of a schedule, as low as the planner can place them. The weight
 // buffers follow in the free ranges (prefetch.h).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The schedule: the address of every buffer and the order of execution. schedule.h creates it,
 // emit.h writes it as commands.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Finds schedules of one program for many budgets of SRAM. They have addresses, but the sizes of
 // their weights and their cycles are estimates; schedule.h compares them exactly.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Weight prefetch: determines where each copy to SRAM starts in the order of kernels, and computes
 // the total cycles.

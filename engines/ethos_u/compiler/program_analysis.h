@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Properties of a program that the scheduler computes before any decision.
 

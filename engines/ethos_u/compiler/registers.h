@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Writes one kernel as register commands, followed by the operation. The order of the register
 // writes is arbitrary.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The scheduler: chooses blocks, formats, cascades and buffers by cost, within a memory budget.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Dedicated_Sram: adds copies of the network's inputs, which are in external memory.
 

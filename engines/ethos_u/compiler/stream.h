@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Writer of a command stream. Registers keep their values, so a register is not written again with
 // the value that it already has.

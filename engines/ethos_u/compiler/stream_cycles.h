@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Cycles of a schedule on the simulator's timeline, the estimate that users see. The search uses
 // the faster model of cost.h, which differs by a few percent; exact schedules are compared with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts the rows of ops.def and the sizes of limits.h to text for a list.
 
 #include "engines/ethos_u/compiler/engine.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A view is the position of a graph value in a tensor of the program, dimension by dimension. The
 // functions map the dimensions of several views to height, width and depth of an operation.

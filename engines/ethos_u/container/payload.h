@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The payload format of ExecuTorch's delegate "EthosUBackend": a sequence of blocks. Each block is
 // a header of 32 bytes and its content, padded with zeros to a multiple of 16.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // ExecuTorch's delegate EthosUBackend. Payload, command stream and tensors are checked when the
 // model is loaded. A call copies the inputs to their addresses in scratch, runs the stream and

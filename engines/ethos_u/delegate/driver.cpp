@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sequence of one run: reset and wait; AXI limits of the ports; QBASE, QSIZE, QCONFIG, BASEP,
 // REGIONCFG; run; wait; read the status; clear the interrupt. The NPU is reset before each job,
 // because its state after the previous job is unknown. It is also reset after a failed job, so that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Default implementations of the platform hooks of thimble_ethos_u.h. They are in their own file,
 // so that a compiler cannot inline these bodies into their callers.
 

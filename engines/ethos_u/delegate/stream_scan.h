@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Scans a command stream before it runs: checks that it consists of complete commands up to STOP,
 // and collects the regions that its operations use. The operations themselves are not checked.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EthosUBackend for ExecuTorch's runtime.
 
 #include "engines/ethos_u/delegate/backend.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shared library for hosts, with the simulator.
 
 #include "thimble_executorch_ethos_u.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The NPU that runs a delegate's streams. Two files implement these functions: npu_product.cpp for
 // hardware, npu_simulator.cpp for hosts.

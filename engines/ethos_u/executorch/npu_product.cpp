@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The NPU of a product, which defines thimble_npu.
 
 #include "engines/ethos_u/executorch/npu.h"

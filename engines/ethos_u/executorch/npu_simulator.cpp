@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulator as the NPU of each delegate, on hosts. A delegate has its own simulator of the
 // configuration for which its stream was compiled. All memory is from the method's allocator.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runner with an Ethos-U. The runtime's driver writes the registers of a simulated NPU or of
 // the board's own. Additional words at the start of the command line select one, and pass values
 // that the host has read from the file:

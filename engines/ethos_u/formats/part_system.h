@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The system around an Ethos-U as a part's file describes it: a row of the table of systems, and
 // settings that override its figures. The compiler schedules for it; a profile of the compiled

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The payload of a delegate call of ExecuTorch's EthosUBackend, as a struct. Its bytes and the
 // checked reader that the runtime has: engines/ethos_u/container/payload.h,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The simulated Ethos-U that runs the delegate calls of a `.pte`. EthosUNeeds, read from the file
 // alone, has its configuration and the memory that it needs in addition to the file and the arena.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // An Ethos-U of this machine, for `thimble run --on linux`.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Estimated cycles of Ethos-U delegates, from the simulator's timeline
 // (engines/ethos_u/sim/timeline.h), and the hazards in their command streams.

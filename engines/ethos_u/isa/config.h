@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Hardware configurations of the Ethos-U; rows in configs.def.
 

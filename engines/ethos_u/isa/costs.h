@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Constants of a configuration that determine block sizes and their cost; rows in costs.def. Only
 // the compiler uses them; the simulator's timeline has its own constants.

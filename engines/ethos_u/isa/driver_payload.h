@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The header in front of a command stream. It names the NPU for which the stream was compiled. Two
 // formats exist, both of little-endian 32-bit words; the stream starts at a multiple of 16 bytes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The register command stream of the Ethos-U: names and codes of the commands, their fields and the
 // values of the fields. Together with config.h, this is all that compiler and simulator share.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The memory-mapped registers of the Ethos-U that a driver uses: offsets from the base and bits.
 // The driver writes them and the simulated device implements them. Sources: docs/ethos-u.md.

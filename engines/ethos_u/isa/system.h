@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The system around an Ethos-U: its clock and its two memories; rows in systems.def.
 

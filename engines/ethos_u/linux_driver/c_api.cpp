@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "thimble_ethos_u_linux.h"
 
 #include <algorithm>

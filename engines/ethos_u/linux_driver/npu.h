@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // An Ethos-U that the Linux kernel drives (drivers/accel/ethosu: Ethos-U65 and U85). The kernel
 // owns the registers, the interrupt and the buffers. Thimble's delegate is used unchanged: this

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The interface of the Linux kernel's accelerator driver `ethosu`: request numbers and layouts of
 // their arguments, as far as Npu uses them. Source: include/uapi/drm/ethosu_accel.h of the mainline

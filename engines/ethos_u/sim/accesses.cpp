@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory accesses of a whole operation.
 
 #include "engines/ethos_u/sim/footprint.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs a stream on the least favourable hardware that the ordering rules allow. A stream without
 // hazards gives the same bytes in every mode; a stream that lacks a wait gives different bytes. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Decodes the command stream into steps. Register writes are collected; an operation is decoded
 // with the register values at that point.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes registers to operations. Every field is read once here and checked for values without a
 // meaning. Later stages do not read registers.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The simulator with the registers that a driver uses: the device at the NPU's base address. A
 // driver writes addresses, and the device finds the connected memories that contain them, as a bus

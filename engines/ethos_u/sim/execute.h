@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Executes one operation completely; all reads and writes use `memory`.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engines/ethos_u/sim/footprint.h"
 
 namespace thimble::ethos_u::sim {

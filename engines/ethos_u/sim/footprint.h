@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The exact set of bytes that an operation accesses, without enumerating them.
 //

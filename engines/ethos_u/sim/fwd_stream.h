@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The fast weight format (FWD) of the U85: a header of 32 bytes, then every weight in 2, 4 or 8
 // bits.

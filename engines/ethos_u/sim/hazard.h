@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The hazard checker: finds reads and writes that lack a required order.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Cycles and traffic of one kernel according to Vela's published model: steps of the MAC array and
 // elements of the output stage per OFM block, and bytes through each AXI port. Constants:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The simulator: executes the command stream of a driver payload on the caller's memory.
 //

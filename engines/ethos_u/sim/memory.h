@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // All memory that an operation can access: regions, the LUT memory, chaining buffers. Every access
 // of the simulator goes through this class and is checked only here. A caller can redirect writes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Decoder of the MLW bit stream: slices of Golomb-Rice coded weights, with palettes and zero runs.
 //

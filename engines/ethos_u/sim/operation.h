@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One operation as described by the registers at its issue. Execution, the hazard checker and the
 // timeline read only this struct, not the registers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The register file of the stream: values by code, fields by name, and the valid bits of a
 // parameter.

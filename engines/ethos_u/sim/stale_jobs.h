@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Determines, byte by byte, which results of the previous kernel a kernel may not read because of
 // BLOCKDEP.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The timeline: computes when each operation of a stream runs and what limits it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A log of delayed writes. A Memory's sink records them; they can be exchanged with memory
 // temporarily and are finally written with commit().

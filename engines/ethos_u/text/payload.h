@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A driver payload as text: the header that the driver compares with the NPU, and the stream. The
 // binary format: isa/driver_payload.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Functions of Arm's ethos-u-core-driver that a run calls, by name and signature; the product links
 // the driver. Source: its public headers ethosu_driver.h and ethosu_types.h, version 1.0.0

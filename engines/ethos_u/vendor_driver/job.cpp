@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of delegate/driver.h with Arm's ethos-u-core-driver, linked in place of
 // delegate/driver.cpp. Arm's driver owns the registers, the interrupt, the ports of the memories,
 // caches and the translation of addresses, with its own hooks; those of thimble_ethos_u.h are not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arm's driver interface, implemented by the simulator (include/ethosu_driver.h). As in Arm's
 // driver, drivers are registered in a list, a payload must be for the NPU, all addresses are
 // multiples of 16, the driver's fast memory replaces the third base address, and caches are cleaned

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starts the simulated NPU, as Zephyr's driver of the Ethos-U starts a real one. */
 #include <ethosu_driver.h>
 #include <zephyr/init.h>

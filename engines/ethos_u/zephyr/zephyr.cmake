@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The Ethos-U in a Zephyr build.
 if(CONFIG_THIMBLE_ETHOS_U_VENDOR_DRIVER)
   target_link_libraries(app PRIVATE thimble::vendor_driver_ethos_u)

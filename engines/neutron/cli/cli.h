@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Options and inspectors of the command line for this engine (tools/engine_cli.h).
 

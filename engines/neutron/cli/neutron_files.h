@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // `thimble compile --neutron`: finds NXP's SDK and writes the kernel selections (C files) that its
 // converter generates.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Recognizes a table whose entries are a clamped linear function, such as hardsigmoid or a change
 // of scale. A 1x1 convolution computes it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Estimated cycles of kernels on the NPU. Each parameter has a name and a source; none is measured
 // on hardware (docs/neutron.md, "Cycles").

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // NXP's Neutron NPU as an engine of a part: calls legalize.h, lower.h, place.h and write.h.
 

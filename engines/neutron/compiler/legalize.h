@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // legalize(subgraph): legalizes a subgraph for the NPU, with the same inputs and outputs.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Legalizes a transposed convolution as a convolution. Output row o = q * stride + r reads input
 // rows q + offset through the taps t with r + padding - t * dilation = offset * stride. The offsets
 // do not depend on q. So the rows of each phase r are a convolution; where a phase has no tap, its

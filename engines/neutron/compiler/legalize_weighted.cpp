@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Legalizes weighted operators, products of activations, and clamped linear functions.
 
 #include <algorithm>

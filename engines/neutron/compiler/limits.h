@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operators of the integer graph that the Neutron supports (rows of ops.def), and refusal messages.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Memory layout of a value's elements: each dimension is a list of axes, outermost first.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // lower(): turns a legalized subgraph into kernels on views, without addresses.
 //

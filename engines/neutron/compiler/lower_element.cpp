@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowers elementwise operators: sums, products, minimum and maximum, tables.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowers data movement, mostly to views.
 
 #include <algorithm>

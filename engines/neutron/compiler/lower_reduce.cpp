@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowers reductions, pools and softmax.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory locations of values, and copies before kernels that cannot read them in place.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowers convolutions, linear layers and matrix products.
 
 #include <algorithm>

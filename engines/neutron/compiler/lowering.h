@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Implementation of lower(): values of the subgraph become locations, operators become kernels.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // memory_orders(): assigns a memory order to each value of a subgraph before kernels are created.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A subgraph as kernels of the NPU, before and after address assignment.
 

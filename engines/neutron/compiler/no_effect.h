@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Rejects subgraphs that the vendor's converter would turn into an empty graph.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The rows of ops.def as tables, for limits.h and for the list of supported operators.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // place(): merges the buffers of in-place kernels, then assigns addresses in the scratch memory.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Classifies a gather with constant positions: upsampling, reflection, or concatenated segments.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Operators as functions of one int8 value: tables of 256 entries.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // write(): encodes a placed network as a kernel list (engines/neutron/container/program.h) and its
 // weights block. payload_of(): puts both into a payload (engines/neutron/container/payload.h).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the whole kernel list: interface, hash, kernels, and that kernels write at least as many
 // elements as each output has.
 

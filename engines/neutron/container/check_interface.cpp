@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the header, the sections, inputs and outputs of a kernel list.
 
 #include "engines/neutron/container/program.h"

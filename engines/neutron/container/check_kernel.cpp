@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks a kernel. Views must be inside their memories and have the kernel's shapes, windows must
 // have sizes, strides and dilations above 0 and bounded padding, and constants must exist. No
 // result may overwrite data that is still read. Prefetched weights must be inside their memories.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_NPU_NEUTRON_DRIVER_H
 #define THIMBLE_NPU_NEUTRON_DRIVER_H
 /* The driver interface of the Neutron NPU, as its vendor publishes it: names, types and meanings

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of kernels and functions, texts of statuses.
 
 #include "engines/neutron/container/program.h"

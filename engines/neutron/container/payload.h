@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Payload of a Neutron delegate, in the format of ExecuTorch's NXP backend: four blocks, each
 // padded with zeros to a multiple of 16. docs/neutron.md, "Payload", has a dump.

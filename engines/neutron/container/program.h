@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Kernel list for the Neutron NPU: kernels at planned addresses. In a delegate payload it replaces
 // the vendor's microcode (docs/neutron.md, "Payload"). It has its own magic, so that the two cannot

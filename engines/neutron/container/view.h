@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Address ranges of views, and tests whether two views overlap.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Positions of elements at the borders of an image: the part of a sliding window that is inside,
 // and mirrored positions.

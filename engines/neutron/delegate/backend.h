@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The delegates NeutronBackend (microcode) and ThimbleNeutronModel (kernel list). Both pass the
 // payload (engines/neutron/container/payload.h) to the linked driver

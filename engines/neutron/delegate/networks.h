@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Rows of loaded networks in memory that the product provides. networks.cpp also implements the
 // copy functions of thimble_neutron.h.

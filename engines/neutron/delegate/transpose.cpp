@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposes blocks of 4 x 4 bytes in registers; the remaining rows and columns are copied byte by
 // byte, along the longer side. tests/firmware/neutron_test.cpp measures both. The code requires a
 // little-endian machine, as all Cortex-M are.

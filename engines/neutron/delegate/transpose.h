@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Transposes the bytes of an image between channels-first and channels-last order.
 

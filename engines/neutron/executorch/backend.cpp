@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NeutronBackend and ThimbleNeutronModel for ExecuTorch's runtime: microcode and kernel lists,
 // executed by the linked driver.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runner with a Neutron. The integer model, which implements the vendor's driver interface,
 // replaces the NPU; the runtime's delegates call it. The command line has additional words at the
 // start:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The payload of a Neutron delegate call as a struct. Its bytes and the checked reader that the
 // runtime has: engines/neutron/container/payload.h, docs/neutron.md "Payload".

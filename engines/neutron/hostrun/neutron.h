@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs the Neutron delegate calls of a `.pte` with the integer model, which implements the vendor's
 // driver interface. Its checks report errors in payloads in more detail than a status code.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions: acc = bias[o] + sum of (x - zero point) * w over the taps inside the image.
 
 #include "engines/neutron/model/dot.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels that copy quantized values without change.
 
 #include "engines/neutron/container/window.h"

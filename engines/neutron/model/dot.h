@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Dot products: the inner loop, which takes most of a network's time.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Implements the driver interface with the integer model. The interface has no argument for the
 // NPU, so its state is global: one NPU, as on the chip.
 

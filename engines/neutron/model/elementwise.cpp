@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise kernels.
 
 #include "engines/neutron/model/kernel.h"

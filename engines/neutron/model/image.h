@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Helpers for kernels that slide a window over an image [N, H, W, C].
 

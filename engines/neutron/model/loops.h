@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Loop nests over views of equal dimensions. Levels are merged where strides allow it: two dense
 // images of any shape are a single row.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products: fully connected (with weights), and of two operands.
 
 #include "engines/neutron/model/dot.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The integer model of the NPU: executes a kernel list with the arithmetic of docs/neutron.md, with
 // the same bytes on every machine. It replaces the hardware on the host and in emulated images, so

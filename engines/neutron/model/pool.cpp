@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Max pool and average pool: over the window's elements inside the image.
 
 #include "engines/neutron/model/image.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions of the last dimensions: mean, sum, maximum, minimum.
 
 #include "engines/neutron/model/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resizes images with positions and weights that the compiler has computed.
 
 #include "engines/neutron/model/image.h"

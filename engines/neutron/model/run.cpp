@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executes the kernels in order and prefetches the weights of later ones.
 
 #include "engines/neutron/model/kernel.h"

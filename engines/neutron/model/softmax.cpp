@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax over the last dimension: docs/numerics.md, "Softmax". Qi.f is a fixed-point number with i
 // integer and f fractional bits.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Table of the numbers in a kernel record that are not views: their position, their name in the
 // text, and their default value.

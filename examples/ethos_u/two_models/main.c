@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs two networks in turn on one NPU. Both tables of kernels refer to the object thimble_npu; the
  * delegate resets the NPU before each stream, so the networks need not know of each other. */
 #include "board.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The NPU of the application: npu.c, npu_arm.c or npu_simulated.cpp. */
 #ifndef NPU_H
 #define NPU_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The interface of Arm's ethos-u-core-driver: the driver itself, or the simulator with the same
  * functions, which are called with the memory of each run. */
 #include "npu.h"

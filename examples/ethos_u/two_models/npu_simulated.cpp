@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulator in place of the NPU's registers, for boards without an NPU. thimble_npu is defined
 // here, so the linker does not use the object with the address of the part.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """anomaly: an autoencoder trained on healthy motors only; input that it cannot reconstruct is a fault. 428 parameters.
 
     python examples/nordic/anomaly/export.py [--out DIR]

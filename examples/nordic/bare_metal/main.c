@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sin(x) on the NPU, without an operating system. */
 
 #include "hello_axon.h"

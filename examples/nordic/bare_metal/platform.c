@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ten platform functions that Nordic's AXON driver requires, without an operating system: the
  * core polls, one program runs at a time, and nothing is queued. Names and signatures are those of
  * the published header axon/nrf_axon_platform.h; docs/nordic-axon.md lists them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef PLATFORM_H
 #define PLATFORM_H
 /* Declarations of the driver, as in the published headers. */

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """hello_axon: a 1-16-16-1 perceptron that computes sin x for x in [0, 2 pi].
 
     python examples/nordic/hello_axon/export.py [--out DIR]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """image_cnn: two small convolutions that classify the scanned digits 0, 1, 2 and 3. 1,508 parameters.
 
     python examples/nordic/image_cnn/export.py [--out DIR]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """keywords: a convolutional network that recognizes ten words, "unknown" and silence in one second of sound. 16,332 parameters.
 
     apt-get install espeak-ng

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """multi_layer: multiplies the results of two parallel layers; a third layer classifies the state of a motor.
 
     python examples/nordic/multi_layer/export.py [--out DIR]

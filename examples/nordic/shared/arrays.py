@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads and writes NumPy's .npy and .npz without NumPy, so that checks and notebooks need only Python."""
 
 import ast

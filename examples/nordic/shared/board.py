@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A board on this machine: builds and flashes an example's application, and compares what it prints on its serial port with the
 "Expected output" of the example's README.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks of the examples: measures how well an int8 program solves its task, and compares with a limit."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Estimates the duration of a call on an nRF54LM20B without hardware.
 
     time = cycles of the NPU / 128 MHz + 72 us for each call of a delegate + cycles of the Cortex-M33 / 128 MHz

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # nordic_example(NAME [SAMPLES n] [OPTIONS ...]): sources and model of an application in this folder. The network becomes a
 # `.pte` in flash when the application is built (OPTIONS go to `thimble compile`). The first n samples of test.npz become
 # inputs.h. --npu-small keeps small networks on the NPU, although the core alone would be faster.

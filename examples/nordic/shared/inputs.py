@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes samples of test.npz as a C header: `inputs`, and `labels` if the file has labels.
 
     python3 inputs.py test.npz report.json --samples 4 [--nhwc] -o inputs.h

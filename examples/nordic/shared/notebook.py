@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the code cells of a notebook in order, as Jupyter would with "run all", but without Jupyter.
 
     python3 notebook.py walkthrough.ipynb

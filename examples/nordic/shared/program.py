@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the `thimble` command on an example's network."""
 
 import json

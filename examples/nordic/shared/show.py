@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Output functions of the notebooks. They print text only, so that the notebooks need only Python.
 
 The program is $THIMBLE, or build/thimble of this repository; the target is $NORDIC_TARGET, or the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Synthesizes spoken words with espeak-ng (Debian package) and computes mel-frequency cepstral coefficients.
 
 One second of sound at 16 kHz becomes 40 frames of 13 coefficients on a grid of 8 bits. Voices differ in accent, speaker

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Common code of the export scripts: adds the repository's folder `models/` to the import path, and parses options."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Synthesizes accelerometer data of an electric motor: healthy, and with three faults.
 
 A window is 512 samples at 2 kHz. A healthy motor turns at 22 to 28 Hz, with small second and third harmonics, mains hum

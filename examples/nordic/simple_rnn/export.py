@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """simple_rnn: a recurrent network that keeps its state in a buffer, one step per call.
 
     python examples/nordic/simple_rnn/export.py [--out DIR]

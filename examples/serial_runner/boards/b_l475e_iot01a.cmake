@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ST B-L475E-IOT01A: USART1 on PB6 and PB7; RAM is SRAM1
 set(CORE cortex-m4)
 set(CORE_FLAGS -mfloat-abi=hard)

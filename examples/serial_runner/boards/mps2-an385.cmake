@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Arm MPS2 with image AN385: Cortex-M3
 set(CORE cortex-m3)
 set(CORE_FLAGS )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Arm MPS2 with image AN386: Cortex-M4
 set(CORE cortex-m4)
 set(CORE_FLAGS -mfloat-abi=hard)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Arm MPS2 with image AN500: Cortex-M7
 set(CORE cortex-m7)
 set(CORE_FLAGS -mfloat-abi=hard)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Arm MPS2 with image AN505: Cortex-M33
 set(CORE cortex-m33)
 set(CORE_FLAGS -mfloat-abi=hard)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Arm MPS3 with image AN547: Cortex-M55
 set(CORE cortex-m55)
 set(CORE_FLAGS -mfloat-abi=hard)

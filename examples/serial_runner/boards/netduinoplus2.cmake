@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Netduino Plus 2, STM32F405: USART1 on PA9 and PA10
 set(CORE cortex-m4)
 set(CORE_FLAGS -mfloat-abi=hard)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ST NUCLEO-F746ZG
 include(${CMAKE_CURRENT_LIST_DIR}/../nucleo_f7.cmake)
 set(CORE_FLAGS "-mfloat-abi=hard -mfpu=fpv5-sp-d16 -DTHIMBLE_DUAL_ISSUE=1")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ST NUCLEO-G0B1RE: USART2 on PA2 and PA3
 set(CORE cortex-m0plus)
 set(CORE_FLAGS )

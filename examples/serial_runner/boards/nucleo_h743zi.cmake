@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ST NUCLEO-H743ZI: USART3 on PD8 and PD9; data in the DTCM, models in the AXI SRAM
 set(CORE cortex-m7)
 set(CORE_FLAGS "-mfloat-abi=hard -mfpu=fpv5-d16 -DTHIMBLE_DUAL_ISSUE=1")

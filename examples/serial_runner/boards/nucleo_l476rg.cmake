@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ST NUCLEO-L476RG: USART2 on PA2 and PA3; RAM is SRAM1
 set(CORE cortex-m4)
 set(CORE_FLAGS -mfloat-abi=hard)

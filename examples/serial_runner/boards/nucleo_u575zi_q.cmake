@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ST NUCLEO-U575ZI-Q: USART1 on PA9 and PA10; the chip with TrustZone off
 set(CORE cortex-m33)
 set(CORE_FLAGS -mfloat-abi=hard)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // STM32 with GPIO ports of mode registers: enables the clocks of the port and of the USART, and two
 // pins of the port with an alternate function. Reference manuals RM0090 (F4), RM0385 (F7), RM0433
 // (H7), RM0351 (L4), RM0444 (G0), RM0456 (U5), chapters RCC and GPIO.

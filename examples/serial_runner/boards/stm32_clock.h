@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Clock of the core and of the USART after the reset of an STM32. The board's file names one of the
 // source files stm32_clock_*.cpp.

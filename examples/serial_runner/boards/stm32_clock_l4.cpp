@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // STM32L4: raises the internal oscillator MSI from 4 to 16 MHz, the most that the flash delivers
 // without wait states in the voltage range 1, which the chip has after the reset. RM0351, RCC_CR
 // and the table of wait states of the flash.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // STM32U5: changes from the internal oscillator MSI of 4 MHz to the HSI of 16 MHz. In the voltage
 // range 4, which the chip has after the reset, the flash needs one wait state for it. RM0456,
 // RCC_CR, RCC_CFGR1, FLASH_ACR and the table of wait states.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Runs a model once with an input of constant bytes, and prints a hash of the outputs. The inputs
  * and outputs are those of `thimble run` with the same bytes, so that the hash can be compared with
  * the host's. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A minimal product with one model: no semihosting, no printing, no file system. Its flash and RAM
 // are the cost of Thimble. tests/firmware/application_test.py links it with a model, its kernels
 // and the runtime without trace hook. The linker script sets the size of the model's memory.

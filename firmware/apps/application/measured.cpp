@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replaces product.cpp: prints the status and the stack's high-water mark, and ends QEMU.
 
 #include "firmware/apps/application/application.h"

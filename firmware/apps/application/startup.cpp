@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reset handler for a core with VTOR at 0, and a fault handler that stops.
 
 #include <cstdint>

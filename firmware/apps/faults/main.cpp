@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Provokes each kind of failure of a device, to test what the firmware prints and that the emulator
 // ends with a non-zero exit code. The semihosting command line is `faults WHAT [MODEL.pte]`. The
 // model calls only test::copy.out, which this program defines.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads and runs mutations of a model with the memory protection unit enabled. While the
 // runtime works, only the stack, the model object and the memory that was passed to
 // thimble_init can be written; only these, the code, the constants, the file and the inputs can be

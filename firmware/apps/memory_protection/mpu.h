@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The memory protection unit: while it is enabled, every access outside of the ranges is a fault,
 // which the fault handler reports. Armv8-M has ranges in steps of 32 bytes, Armv7-M has powers of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The last step that a mutation of a model reached; memory_protection writes it, its test reads it.
 

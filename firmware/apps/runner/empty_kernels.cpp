@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "firmware/apps/runner/empty_kernels.h"
 
 #include <new>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A kernel table whose kernels check their arguments and then do nothing. A run with this table
 // measures the time that the runtime spends outside of kernels.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runner without an NPU.
 
 #include "firmware/apps/runner/kernels.h"

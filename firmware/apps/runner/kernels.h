@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Functions that differ between the images of the runner: its kernels and its NPU, if any.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs one model on a board. The semihosting command line names all files:
 //
 //   runner [-p] MODEL.pte INPUT.bin... OUTPUT_PREFIX

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs many small models in one boot of a board. The semihosting command line is `series CASES
 // RESULTS`, two files of little-endian words:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The smallest program that loads and runs a model: measures the flash that the runtime adds to a
 // product. It has no kernels, no model and no semihosting, but includes start-up code. It is never
 // executed.

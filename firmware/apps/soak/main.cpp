@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several models on one core: random calls in one arena, or a model in an interrupt handler that
 // runs while the main program runs another one. The semihosting command line is one of
 //

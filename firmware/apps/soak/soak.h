@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Random calls of several models in one arena, compared with single runs. Firmware and the tests on
 // the host use this code.

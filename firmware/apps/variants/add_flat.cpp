@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums and differences of flat operands: with and without a shift of the narrower operand, with and
 // without a clamp, for all lengths up to several vectors.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions and linear operators packed for the DSP extension.
 
 #include "abi/params/linear.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise convolutions packed for Helium: windows of nine taps and of others, padding on every
 // side, channels that end within a vector, and several pixels in one vector.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the loops that matrix kernels share (kernels/portable/dot.h, dot_int4.h) with their
 // formulas. A core has one version of these loops.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the loops of kernels with 16-bit activations (kernels/portable/dot16.h) with their
 // formulas. A core has one version of these loops.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cases of elementwise kernels with 16-bit activations.
 
 #include "firmware/apps/variants/case.h"

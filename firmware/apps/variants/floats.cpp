@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on float32: sums in the order of the portable kernel, so that all bits are the same.
 
 #include "abi/params/recurrent.h"

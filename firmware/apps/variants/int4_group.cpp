@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linear layers and 1x1 convolutions with weights of 4 bits in groups (abi/int4_group.h).
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Semihosting command line: `variants [CASES|all [FIRST [COUNT]]]`, CASES as in cases.def. Prints a
 // line per variant of an operator. At the first difference it prints the command that repeats the
 // case and ends with exit code 1.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul: batches that broadcast, both orders of b, remainders of depth and columns.
 
 #include "kernels/isa.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_mve and linear_mve: all kinds of windows, remainders of pixels, channels and depth; in
 // place.
 

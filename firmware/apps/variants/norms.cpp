@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cases of the norms: with and without factors and terms, rows of any length, planes and pixels.
 
 #include "abi/params/norm.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cases of pools, moves and products, and of quantize and dequantize with any permutation.
 
 #include <cstring>

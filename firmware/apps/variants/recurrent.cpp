@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cases of gru and lstm: int8 and int16, with a scale per row or per gate; int8 with weights of 4
 // bits.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cases of add_table, lut_packed, mean_run and softmax_rows, and of quantize and dequantize between
 // planes and pixels.
 

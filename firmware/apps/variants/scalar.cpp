@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv2d_scalar, depthwise_scalar and linear_scalar on cores with and without Thumb-2.
 
 #include "abi/matmul_scalar.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stock operators: the variants that read weights in the order of the file, and those that run the
 // loops of packed operators. Cases include those which only the portable body supports: little
 // scratch, shifts to the left, groups, few channels.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The stack is at the start of `data`, so that an overflow leaves the RAM.
 thimble_board(microbit
   CODE 0x00000000 256K

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Thimble's engines as backends of ExecuTorch: partitioners, quantizers and compile specs.
 
 >>> from thimble_ml.executorch import EthosUCompileSpec, EthosUPartitioner, EthosUQuantizer

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The backends: a partition becomes the payload of one delegate call.
 
 ExecuTorch finds a backend by the name of its class, and the name is the id in the file. Other

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Cortex-M pipeline: a quantized Edge graph becomes a graph of `cortex_m::` operators.
 
 The compiler compiles the graph for a core with ExecuTorch's operators (``--compat executorch``), and

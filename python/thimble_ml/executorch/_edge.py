@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turns a program of ExecuTorch's Edge dialect into the bytes of `torch.export.save` for the compiler.
 
 Edge operators become the ATen operators that they wrap. Three things are changed, because the

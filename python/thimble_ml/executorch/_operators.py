@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Defines `thimble::` operators in PyTorch, so that ExecuTorch's compiler can write calls of them.
 
 PyTorch knows the types of their results, but cannot compute them: the kernels are in Thimble's

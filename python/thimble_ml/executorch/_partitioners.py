@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The partitioners: `to_edge_transform_and_lower(program, partitioner=[EthosUPartitioner(spec)])`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Asks the compiler which nodes of an Edge program an engine runs, and turns the answer into tags.
 
 The compiler decides about each operator. This module only gives the nodes around them a place:

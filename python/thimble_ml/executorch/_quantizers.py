@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quantizers by the names of ExecuTorch's. All are `thimble_ml.Quantizer` with a target.
 
 Operators that the compiler does not know stay in float, as with ExecuTorch's quantizers: the values

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables about delegation: which operators are delegated, and why the other ones are not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The line of the model's source and the module of a node, by the rule of the compiler's messages."""
 
 from __future__ import annotations

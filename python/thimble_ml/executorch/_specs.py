@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compile specs: the configuration of an engine as bytes in the program, with ExecuTorch's names."""
 
 from __future__ import annotations

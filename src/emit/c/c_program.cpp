@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "emit/c/c_program.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The program as the C writers use it: the address of each tensor and the names of the interface.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Writes kernel calls as C blocks, with the constant data that they refer to.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the generated header: sizes as macros, and the function prototypes.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the generated source: constants, the arena, and the functions that the header declares.
 
 #include "emit/c/model.h"

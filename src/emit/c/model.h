@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Writes a `.pte` as straight-line C11: one block per instruction, with every address known when
 // the C is compiled. The C has no interpreter, no heap and no checks: the compiler has checked.

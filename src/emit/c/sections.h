@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Section attributes of the arrays in the C. Without a linker file, two macros that the application
 // may define: one for all constants, one for the arena. With it, one section per array, placed by

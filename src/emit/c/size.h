@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Bytes of the C of a program after compilation with GCC -Os for a Cortex-M: upper bounds, from the
 // instructions that GCC generates for each construct of the C. benchmarks/sizes compares them with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A bundled program (`.bpte`) as plain structs: a program file with test cases. ExecuTorch's
 // runtime and Thimble read and write it. Only tensors are supported as inputs and outputs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <flatbuffers/flatbuffers.h>
 
 #include "bundle_generated.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // An ETDump as plain structs: the times of instructions and the values of tensors during runs of a
 // program. ExecuTorch's Inspector reads it. The bytes of tensors are in a second file, the debug

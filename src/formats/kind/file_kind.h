@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Recognizes the kind of a file by its content, for messages about a file of the wrong kind.
 

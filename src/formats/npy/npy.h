@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // NumPy's .npy (versions 1 to 3) and .npz (a zip of .npy members). Arrays are converted to C order
 // and little-endian when read. Written files are .npy 1.0 and have equal bytes for equal input.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Replaces a node that has a subgraph by the nodes of the subgraph.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // JSON as a tape: one 64-bit word per token, and one buffer for the characters of all strings. A
 // tree of nodes needs ten to twenty times the bytes of the text; the tape needs at most five times.

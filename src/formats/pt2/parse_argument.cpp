@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "formats/pt2/parse_argument.h"
 
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Parses the tensor metadata and the tagged-union arguments of model.json.
 

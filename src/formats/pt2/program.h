@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The content of an archive of `torch.export.save`, as plain structs with the names of PyTorch's
 // serialization schema. The reader does not interpret the content: symbolic sizes and operator

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reads archives that `torch.export.save` of PyTorch 2.9 or later writes (schema major 8).
 // docs/formats/pt2.md describes the format.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Finds the source line and the module of a node in the two metadata strings of the node.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Names of a model's outputs. The export stores how the outputs were nested in tuples, dictionaries
 // and dataclasses as JSON in a string (torch.utils._pytree.treespec_dumps):

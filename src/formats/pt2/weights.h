@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The tensors that are stored separately from the graph: parameters, buffers and lifted constants.
 // A payload of the archive is a whole storage. Several names may refer to one storage, each with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A data file (`.ptd`), which holds constants of a program outside of its `.pte`.
 // docs/formats/devtools.md describes the bytes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Rules for the content of the tables, in addition to the flatbuffer verifier: indices are inside
 // their lists, sizes are not negative, and data is as long as the tensors that use it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Collects constants for Program::constants. Equal contents are stored once.
 

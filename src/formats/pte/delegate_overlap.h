@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Delegate calls that run while the core executes further calls (abi::DelegateRecord::overlap).
 

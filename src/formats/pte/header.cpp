@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "formats/pte/header.h"
 
 #include "abi/pte_format.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The `named_data` entry "thimble_names", written on request (`compile --names`): the names of
 // inputs and outputs in the export. For host tools; no runtime reads it. The entry is text: one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The byte ranges of a `.pte`, which `inspect` shows in addition to the program.
 

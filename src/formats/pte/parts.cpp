@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each candidate is entered under its first 16 bytes. One pass over the aligned positions of all
 // buffers looks these bytes up and compares the rest. The cost is linear in the bytes of all
 // buffers, unless many positions begin like a candidate, as in runs of one value: such candidates

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Finds buffers whose bytes are a part of another buffer, such as a table that is also the weights
 // inside the packed constant of a kernel: the file stores those bytes once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Prints a program as text for people and as JSON for scripts. Each line of the text is one fact;
 // its first word is the kind of the fact. docs/formats/pte.md has an example.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // An ExecuTorch program file (`.pte`, identifier ET12) as plain structs. `read.h` and `write.h`
 // convert from and to bytes, `print.h` to text and JSON. The structs mirror the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reads the bytes of a `.pte` as a program. Accepts any bytes: the returned program has passed the
 // flatbuffer verifier and `check`, so every index is inside its table.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Converts the tables of a verified flatbuffer to structs, without the bytes of segments.
 

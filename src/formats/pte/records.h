@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The program of a native file in the form that the runtime executes (abi/records.h). Records are
 // derived from the tables and contain no other information. docs/formats/records.md describes the

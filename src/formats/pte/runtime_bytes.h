@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Size of the runtime's arrays after the arena, for a program on a Cortex-M.
 

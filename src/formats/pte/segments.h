@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Layout of the bulk data after the flatbuffer. All offsets are relative to the segment base, which
 // is a multiple of `alignment` from the start of the file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A flatbuffer table refers to its children by forward offsets, and several tables may refer to the
 // same child. Programs have many equal children: shapes, dimension orders, argument lists,
 // allocations, whole values. Every object is therefore created by `once`, which returns the offset

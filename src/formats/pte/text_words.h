@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Words of values and quoting of strings, for the text and the JSON of a program.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Writes a program as the bytes of a `.pte`. Equal programs give equal bytes on every host.
 //

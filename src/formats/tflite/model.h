@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A LiteRT model with one subgraph as plain structs; operators refer to tensors by index.
 

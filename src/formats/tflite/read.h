@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reads a `.tflite` of any tool: tensors, operators and their operands. Options of operators are
 // ignored.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Writes a model as the bytes of a `.tflite`. Equal models give equal bytes on every host.
 

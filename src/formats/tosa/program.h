@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A TOSA 1.0 program with one region and one block as plain structs. Operators refer to tensors by
 // name. The numbers of types and operators are those of the format.

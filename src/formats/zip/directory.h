@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The directory of a zip archive. A library is not used: of libzip, Debian has no static library,
 // and minizip 1.1 reads zeros beyond the end of a file, no archive without members, and no ZIP64

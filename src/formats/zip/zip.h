@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Read-only zip archives, the container of .pt2 and .npz. All data from the file is untrusted.
 // `open` rejects names that leave the archive, duplicate names, encrypted members, overlapping

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of one value as LiteRT operators. If LiteRT's kernel differs from the table, it differs
 // by one quantized value: docs/interchange.md lists the counts.
 

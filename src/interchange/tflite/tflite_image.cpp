@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resizing and mirror padding of images: LiteRT operators in place of the graph's index tables.
 
 #include <algorithm>

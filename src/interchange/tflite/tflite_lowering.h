@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Lowers the integer graph to LiteRT operator by operator: one function per kind of operator, in
 // one file per family (tflite_*.cpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions, linear layers and matrix products. LiteRT computes a channel's multiplier as (scale
 // of x) * (scale of the weights) / (scale of y). The scales of the weights are chosen so that this
 // multiplier gives the graph's results.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interchange/tosa/tosa_builder.h"
 
 #include <algorithm>

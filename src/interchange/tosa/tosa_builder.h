@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Builds a TOSA program operator by operator. The builder tracks the type and shape of each tensor
 // and shares equal constants. One function per operator fills in what the format requires.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise arithmetic: values are widened to int32, computed in int32, and rescaled.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on float operands, in TOSA's floating-point profile. Sums have TOSA's order, and a
 // division is a product with RECIPROCAL, so results equal the evaluator's up to rounding.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Lowers a graph to TOSA operator by operator: one function per kind of operator, in one file per
 // family (tosa_*.cpp). Each function records a tensor for the operator's result in Layouts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Norms and variances in int32 operators (docs/numerics.md, "Norms").
 //
 // n^2 times the variance needs up to 59 bits. It is stored as high * 2^28 + low. Partial sums use

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools, reductions over dimensions, and interpolation.
 
 #include <algorithm>

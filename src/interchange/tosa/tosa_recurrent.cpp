@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recurrent layers, unrolled over the time steps (docs/numerics.md, "Recurrent layers"). The graph
 // of a layer therefore grows with the sequence length. The products with x for all steps are one
 // convolution.

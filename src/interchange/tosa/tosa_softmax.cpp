@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax as gemmlowp computes it (docs/numerics.md, "Softmax"), in int32 operators.
 //
 // The exponential depends only on the distance to the maximum of the row. It is a table that GATHER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions, linear layers and matrix products. TOSA's operators compute the sums; RESCALE
 // requantizes them. TOSA's images are [N, H, W, C], its weights [O, H, W, I].
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // y = f(a, b) with numpy broadcasting. Adjacent dimensions with compatible strides are merged
 // first, so that the common cases (equal shapes, a scalar, one number per channel) are one or two

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The innermost product of code_product.h: rows of weight pairs * a panel, in variants with equal
 // results.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The product of a panel with AVX2: one register has the eight columns, and twice as many rows
 // share each load. Sums of integers are exact, so the machine does not change a result.
 

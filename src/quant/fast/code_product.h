@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Products of int8 weights and int8 or int16 values, summed in int32, for convolutions and linear
 // layers of integer graphs. All sums are exact, so any order of the terms gives the same result.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Convolution uses one of three methods, all on [C,H,W] planes in the order of the IR:
 // - 1x1: the input already is the matrix.

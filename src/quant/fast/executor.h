@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs a graph like eval::evaluate, but with a table of fast kernels and reused memory.
 //

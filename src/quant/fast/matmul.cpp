@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both products copy b first, so that the innermost loop reads consecutive elements: as panels of
 // double (panels.h), or as columns of int16 without zero point, one after the other (dot()).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Matrix products of two activations. Results equal those of the reference evaluator bit for bit:
 // float products are summed in double in the same order, integer sums are exact.

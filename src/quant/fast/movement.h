@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Data movement and max pooling for any element type, in the kernel tables of the float engine and
 // the integer engine.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Four int32 sums of products of pairs: sum[i] += a[2i] * b[2i] + a[2i+1] * b[2i+1], for int16 a
 // and b. One instruction of SSE2 (pmaddwd) multiplies and adds pairs. The caller bounds the sums:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Products with the columns of a matrix, summed in double in the order of the terms, as the
 // reference evaluator sums them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weights are copied to panels once per call. Each step multiplies all gates at once, then
 // applies the functions to arrays: 8 times as fast as the reference evaluator's loop per gate.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Recurrent layers in float. Sums of products equal those of the reference evaluator; functions are
 // those of stable_math.h.

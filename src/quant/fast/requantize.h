@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Requantization of many values, bit for bit as numerics/fixed_point.h and numerics/int16.h.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Included before every file of this folder on aarch64. Eigen's products use fused multiply-add
 // there, whatever -ffp-contract says, and round once where other machines round twice: ranges of

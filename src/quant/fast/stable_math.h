@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Math functions that do not use the C library, whose last bit differs between processors with and
 // without fused multiply-add. The relative error of exp and log is below 4e-16. The absolute error

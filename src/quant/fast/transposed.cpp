@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For one kernel tap and one output channel, the contribution of all inputs is a row of
 // weights^T * x: a plane of the input's size. The product gives these planes for a few taps at a
 // time. Each plane is then added to the output at the position of its tap.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Transposed convolution as a matrix product, for T = float or double. convolution.h explains why
 // it is also exact for integers.

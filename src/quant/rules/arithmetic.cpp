@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for sums, products, quotients and means.
 
 #include <algorithm>

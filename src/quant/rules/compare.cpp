@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for comparisons of quantized values. Selection operators are in movement.cpp.
 
 #include <algorithm>

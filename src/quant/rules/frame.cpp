@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for samples and frames of sensors. Scale and zero point of the results are those of the
 // elements, so that no arithmetic is needed (assign.h, fixed_params).
 

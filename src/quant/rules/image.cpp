@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for resizing and adaptive pooling of images.
 
 #include <algorithm>

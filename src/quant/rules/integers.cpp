@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for integers without scale: positions, masks, lengths. Only their conversion to float gets
 // quantization parameters.
 

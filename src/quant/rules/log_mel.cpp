@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rule for log_mel: docs/numerics.md, "Log-mel spectrum".
 
 #include <algorithm>

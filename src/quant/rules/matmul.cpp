@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for products of two activations, and for gather.
 
 #include "quant/rules/rules.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for operators that move or select quantized values. Operands get the result's parameters;
 // usually they already have them, except small operands of concat.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for layer, group and rms norm: docs/numerics.md, "Norms".
 
 #include "quant/norm.h"

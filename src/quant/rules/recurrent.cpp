@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for recurrent layers: one integer operator for all steps (docs/numerics.md, "Recurrent
 // layers").
 

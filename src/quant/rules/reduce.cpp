@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for reductions over dimensions and for cumulative sums. amax and amin only move quantized
 // values.
 

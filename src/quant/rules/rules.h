@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The lowering rule of each float operator: its integer operator and the parameters. Each operator
 // has one row in rules.def and one function, in one file per operator family. The formulas are

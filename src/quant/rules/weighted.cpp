@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules for convolutions and linear layers with constant weights.
 
 #include "quant/rules/rules.h"

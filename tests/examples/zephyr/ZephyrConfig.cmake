@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Stand-in for Zephyr that runs its applications on an emulated Cortex-M33. Reads prj.conf and the modules' Kconfig, creates
 # the library `app`, adds the modules, and links everything with the start-up code of examples/app.
 #

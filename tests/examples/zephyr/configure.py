@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Evaluates prj.conf like Zephyr's configuration: with the modules' Kconfig; refuses settings without effect.
 
 usage: configure.py PRJ_CONF OUT_DIR --modules MODULE... --settings CONFIG_NAME=VALUE...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* printk and a clock for the emulated board. The clock is SysTick, a 24-bit down counter. */
 #include <stdarg.h>
 #include <stdio.h>

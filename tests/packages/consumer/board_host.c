@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* board.h of examples/app on the build machine. */
 #include "board.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """ExecuTorch's Inspector and bundled programs with files of Thimble.
 
 usage: devtools_peer.py SOURCE_DIR THIMBLE

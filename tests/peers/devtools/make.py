@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes small files of ExecuTorch's devtools (wheel 1.5.1): tests/data/executorch/devtools.
 
     make.py OUT

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Convolutions, fully connected layers and matrix products, as TFLite."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Elementwise operators, activations, quantize: as TFLite."""
 
 import math

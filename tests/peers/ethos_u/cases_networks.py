@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole networks with seeded weights: MobileNetV2, the four shapes of MLPerf Tiny, and a small
 segmentation network with resizes and a softmax."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pools, reductions, softmax, resizes, and operators that move data: as TFLite."""
 
 import numpy as np

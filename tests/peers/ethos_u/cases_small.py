@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Minimal cases of features that pack_golden.py otherwise finds only in large cases."""
 
 from cases_conv import conv2d, depthwise, fully_connected, layer, transpose_conv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators as TOSA, including some that TFLite cannot express. The reference is the TOSA reference model."""
 
 import numpy as np

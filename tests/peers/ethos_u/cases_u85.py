@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TFLite operators that only the U85 runs."""
 
 from cases_conv import conv2d

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Reports which parts of the command table the streams of a folder of cases use, and which they do not.
 
     coverage.py FOLDER [--rows]

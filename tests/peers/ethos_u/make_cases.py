@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes cases for the simulator: networks, Vela's command streams, and outputs of a reference.
 
     make_cases.py FOLDER [--config NAME]... [--case GLOB]... [--group op|network] [--file TFLITE]...

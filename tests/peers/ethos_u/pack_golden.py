@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Selects a few small cases that together use all features that the streams of a folder use.
 
     pack_golden.py FOLDER OUTPUT [--bytes N]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expected outputs: LiteRT's reference kernels for TFLite, the TOSA reference model for TOSA."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of cases. A case is a name, a function that builds its network, and its reference."""
 
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes all cases with Vela and the references, and runs them on the simulator.
 
     streams_peer.py NPU_RUN FOLDER [--config NAME]... [--only-run]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes small networks as TFLite, with the schema of ai_edge_litert."""
 
 import flatbuffers

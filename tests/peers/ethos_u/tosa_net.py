@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes small networks as TOSA 1.0, with tosa_serializer of tosa-tools."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs Vela on a network in a child process, and reads its output."""
 
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Features of ExecuTorch's backends that no other test has. docs/executorch.md lists them by the names of the functions.
 
     features_test.py THIMBLE SOURCE COMPILER FOLDER [FEATURE...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """ExecuTorch's flow with Thimble's partitioners, quantizers and Cortex-M pipeline, in both runtimes.
 
     flow_peer.py SOURCE THIMBLE LIBRARIES FOLDER [ENGINE or CASE...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks with operators that stay in float, and scripts with the methods of ExecuTorch's quantizers.
 
     placement_test.py THIMBLE LIBRARIES FOLDER

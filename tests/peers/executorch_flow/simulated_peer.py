@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Quantizers of thimble_ml.executorch: the integers that PyTorch simulates are those of the device.
 
     simulated_peer.py THIMBLE LIBRARIES FOLDER [ENGINE...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every row of docs/switching.md that has a command of ExecuTorch's scripts.
 
     switching_test.py THIMBLE SOURCE COMPILER FOLDER

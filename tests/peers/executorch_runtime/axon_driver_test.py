@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """AxonBackend in ExecuTorch's runtime, with a stand-in for Nordic's driver (tests/axon_vendor).
 
     axon_driver_test.py THIMBLE SOURCE COMPILER BACKEND LIBEXECUTORCH FOLDER

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Thimble's delegates in ExecuTorch's own runtime: damaged payloads, several models at once, and leaks.
 
     delegates_test.py THIMBLE SOURCE HOST FOLDER

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The installed sources for ExecuTorch's runtime compile for microcontrollers, against the headers of ExecuTorch's wheel.
 
     device_test.py CMAKE BUILD EXECUTORCH COMPILER FOLDER

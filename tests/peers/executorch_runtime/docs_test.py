@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The commands of docs/executorch.md, "ExecuTorch's runtime with Thimble's kernels and delegates", run as written.
 
     docs_test.py THIMBLE SOURCE FOLDER

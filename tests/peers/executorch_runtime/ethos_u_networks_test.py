@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Networks that ExecuTorch's own Ethos-U flow and Vela compile, in Thimble's simulator.
 
     ethos_u_networks_test.py THIMBLE SOURCE LIBRARIES FOLDER [CASE...]

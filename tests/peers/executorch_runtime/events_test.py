@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Events of Thimble's kernels and delegates in an ETDump of ExecuTorch's own runtime.
 
     events_test.py THIMBLE SOURCE LIBRARIES FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program of ExecuTorch's runtime with Thimble's delegates, linked with LeakSanitizer.
 //
 //   host repeat MODEL.pte COUNT

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs .pte files in ExecuTorch's own runtime, with Thimble's libraries, and in Thimble's."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks for the tests of ExecuTorch's flow and runtime."""
 
 import sys

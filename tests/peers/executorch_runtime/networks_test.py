@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Networks that ExecuTorch's own Cortex-M flow compiles, with Thimble's kernels.
 
     networks_test.py THIMBLE SOURCE LIBRARIES FOLDER [NAME...]

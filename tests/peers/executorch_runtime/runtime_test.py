@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares ExecuTorch's own runtime, with Thimble's kernels and delegates, with Thimble's runtime.
 
     runtime_test.py THIMBLE SOURCE LIBRARIES FOLDER [NAME...]

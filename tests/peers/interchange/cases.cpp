@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes graphs as .tflite and .tosa with inputs and the reference evaluator's outputs.
 // reference.py runs them in LiteRT and in the TOSA reference model.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every float network of models/ in TOSA's floating-point profile, in the TOSA reference model.
 
     float_networks.py THIMBLE FOLDER [MODEL_FOLDER...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LiteRT's own operators for tables, sums and resizing: the number of quantized values in which its
 kernels differ from ours, of a table's 256.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every network of models/ as .tflite and .tosa in LiteRT, the TOSA reference model and Vela.
 
     networks.py THIMBLE CASES FOLDER [MODEL_FOLDER...] [--vela VELA]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes random subgraphs for the Neutron, in its arithmetic, as NAME.ir. partitions.py compares
 // them, in addition to the subgraphs of networks, with its reference.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The LiteRT files of all partitions of networks for the Neutron, in LiteRT's kernels.
 
     partitions.py THIMBLE CASES NETWORKS FOLDER [MODEL_FOLDER...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs .tosa and .tflite files in the tools that define them, and compares with recorded outputs.
 
     reference.py FOLDER [--only tosa|tflite] [--verbose]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes .pte files with delegate calls of NeutronBackend, with ExecuTorch's own writer and the NXP backend's own packer.
 
     files.py OUT

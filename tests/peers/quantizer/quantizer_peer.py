@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """thimble_ml.Quantizer with PyTorch's prepare_pt2e and prepare_qat_pt2e, on networks with most operators.
 
 usage: quantizer_peer.py SOURCE_DIR THIMBLE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engines/axon/compiler/vendor/layers_to_ir.h"
 
 #include <algorithm>

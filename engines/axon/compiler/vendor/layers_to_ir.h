@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Converts a subgraph's layer list (engines/axon/container/layers.h) to the vendor's IR. An operand
 // in the list is an address; in the IR it is the index of the layer that produces it. Each variable

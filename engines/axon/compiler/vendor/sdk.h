@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Finds the vendor's compiler library in an installed SDK and calls it in a separate process
 // (thimble-axon-sdk). A failure code, a crash, an endless loop or an incomplete file of the library

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Meanings of the library's negative result codes. Numbers and names are those of the published
 // header; the descriptions are Thimble's.
 

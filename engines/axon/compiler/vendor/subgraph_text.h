@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Writes the headers that link compiled networks into the firmware: one per network, which contains
 // the vendor's text, and the table in which the runtime finds networks.

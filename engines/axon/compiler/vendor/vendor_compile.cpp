@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engines/axon/compiler/vendor/vendor_compile.h"
 
 #include <algorithm>

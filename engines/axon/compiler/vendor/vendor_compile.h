@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Compiles a delegate with the vendor's compiler: converts the layer list to the vendor's IR,
 // compiles it, and replaces the layer list in the delegate by the resulting program.

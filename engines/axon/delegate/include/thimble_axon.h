@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_AXON_H
 #define THIMBLE_AXON_H
 /* The AXON NPU of a product, for files that call the delegate ThimbleAxonModel. The product defines

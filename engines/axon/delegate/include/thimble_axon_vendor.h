@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_AXON_VENDOR_H
 #define THIMBLE_AXON_VENDOR_H
 /* The AXON NPU of a product with hardware, for files with programs of the vendor's compiler. These

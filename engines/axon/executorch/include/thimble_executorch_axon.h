@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_EXECUTORCH_AXON_H
 #define THIMBLE_EXECUTORCH_AXON_H
 /* The AXON's delegates for ExecuTorch's runtime. The shared library for hosts registers

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Encoder of the fast weight format of the U85: a header of 32 bytes, then 2, 4 or 8 bits per
 // weight.

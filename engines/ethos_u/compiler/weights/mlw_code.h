@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The elements of the MLW bit stream and their cost in bits.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the cheapest palette of a histogram. Two families of palettes are tried at every size: the
 // most frequent weights and the smallest weights. The smallest weights leave no gaps in the indices
 // after the palette, and -0, which never occurs, needs no index.

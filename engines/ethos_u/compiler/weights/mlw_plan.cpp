@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Palettes and cuts depend on each other, so they are improved alternately. The cheapest path
 // through the current palettes gives segments. The best palettes of these segments are the
 // candidates for the next path. Two iterations find nearly all savings.

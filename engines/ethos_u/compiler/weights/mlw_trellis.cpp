@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A state is a palette with a mode. Sixteen modes of a palette are evaluated in parallel. The bits
 // of a cell of sixteen symbols in all states are sums of table rows; this dominates the cost for
 // long stretches. A change of state costs the bits of the required header.

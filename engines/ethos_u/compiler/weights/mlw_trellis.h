@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Finds where to change palette and mode: the cheapest path through the symbols for a given list of
 // palettes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights are emitted in units. A unit is one kernel element, a range of input channels (`depth`),
 // and the output channels of one microblock that belong to the core. The order of the units is:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Computes the sequence in which the MAC array reads the weights of a slice.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Encodes scale records: bias, multiplier and shift of each output channel, ten bytes each.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Encodes weights and scales of an operation as the bytes that the hardware reads.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_ETHOS_U_H
 #define THIMBLE_ETHOS_U_H
 /* Describes the Ethos-U of a product. Required for files that contain calls of the delegate

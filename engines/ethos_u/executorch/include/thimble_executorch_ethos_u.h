@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_EXECUTORCH_ETHOS_U_H
 #define THIMBLE_EXECUTORCH_ETHOS_U_H
 /* The delegate EthosUBackend for ExecuTorch's runtime, with Thimble's own driver of the NPU. The

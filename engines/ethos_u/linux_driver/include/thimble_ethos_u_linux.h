@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_ETHOS_U_LINUX_H
 #define THIMBLE_ETHOS_U_LINUX_H
 /* An Ethos-U65 or U85 that the Linux kernel drives (drivers/accel/ethosu), for libthimble:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Arithmetic of the output stage: a wide product, shifted right with one of seven rounding modes.
 

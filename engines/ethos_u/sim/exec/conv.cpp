@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CONV. The window of the IFM at each position is gathered once, with the zero point subtracted,
 // and multiplied by the weights of each output channel. The weights are dense in the workspace.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DMA_START: copies rows of bytes, with strides or selected by indices.
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ELEMENTWISE: one or two operands, broadcast or scalar. Each has its own zero point and, for
 // operations such as ADD, its own scale.
 

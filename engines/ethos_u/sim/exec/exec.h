@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The operations, one file each. Each returns a fault of the operation or of the memory.
 

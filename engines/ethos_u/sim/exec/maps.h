@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Access to feature maps in memory, in every format: rows of channels at one position.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CONV whose weights are IFM2 (U85). Output channel k of a position is the product of the IFM's
 // channels at that position and row k of IFM2. IFM2 is a map with one row of width k.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The output stage of every kernel: scale, zero point, clamp, LUT, memory.
 

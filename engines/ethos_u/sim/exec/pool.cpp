@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // POOL: reduces a window of each channel (or all channels of a position) to one value.
 
 #include "engines/ethos_u/sim/exec/exec.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RESIZE (U85): output position x reads input position (x * d + offset) / n of each axis.
 
 #include "engines/ethos_u/sim/exec/exec.h"

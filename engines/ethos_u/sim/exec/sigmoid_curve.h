@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // TANH and SIGMOID of 16 bits. The curve is built into the hardware: sigmoid(i / 24) for i in
 // 0..255 with 16 fractional bits. On the U85 the same curve is read from the LUT memory. Arguments

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef ETHOSU_DRIVER_H
 #define ETHOSU_DRIVER_H
 /* The interface of Arm's ethos-u-core-driver with the simulator in place of the NPU, for boards

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef ETHOSU_TYPES_H
 #define ETHOSU_TYPES_H
 /* Types of Arm's driver interface, by name and field (ethosu_driver.h). */

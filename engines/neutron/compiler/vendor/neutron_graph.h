@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reads the output of the vendor's converter: a LiteRT model with one operator, CUSTOM
 // NeutronGraph, that has microcode, weights and kernels as constants. docs/neutron.md, "Converter

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Calls the tools of an installed eIQ Neutron SDK of NXP: the converter, and the tool that merges
 // kernel selections (C tables of the firmware kernels that a model needs). Each runs in a separate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // compile_with_vendor_tools(): compiles a subgraph with NXP's converter instead of Thimble's kernel
 // list.

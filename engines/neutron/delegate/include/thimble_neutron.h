@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_NEUTRON_H
 #define THIMBLE_NEUTRON_H
 /* The Neutron NPU of a product, for files that call the delegates ThimbleNeutronModel and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef THIMBLE_EXECUTORCH_NEUTRON_H
 #define THIMBLE_EXECUTORCH_NEUTRON_H
 /* The Neutron's delegates for ExecuTorch's runtime. The shared library for hosts registers them

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Monitors a motor: raises an alarm if the autoencoder cannot reconstruct its input. */
 #include <zephyr/kernel.h>
 #include <zephyr/sys/printk.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A minimal application: sin x for four angles. */
 #include <zephyr/kernel.h>
 #include <zephyr/sys/printk.h>

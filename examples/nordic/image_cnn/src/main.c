@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Classifies scanned digits of 8x8 pixels: 0, 1, 2 or 3. */
 #include "app.h"
 #include "image_cnn.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recognizes ten words in one second of sound, given as 40 x 13 coefficients. */
 #include "app.h"
 #include "inputs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Classifies the state of a motor (one of four), and prints the time that the NPU needed. */
 #include <zephyr/kernel.h>
 #include <zephyr/sys/printk.h>

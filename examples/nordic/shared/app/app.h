@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Common code of the applications in this folder: calls of a model with their duration, and
  * printing of numbers without floating point in printk. */
 #ifndef NORDIC_APP_H

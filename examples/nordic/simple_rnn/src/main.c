@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A recurrent network, one step per call. Its state is in the arena and is kept between calls. */
 #include <string.h>
 #include <zephyr/kernel.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Classifies ten kinds of texture on the Neutron NPU of an i.MX RT700. */
 #include <string.h>
 

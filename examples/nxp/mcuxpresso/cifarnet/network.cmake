@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The network and sample images, compiled with the application.
 set(THIMBLE_ROOT ${CMAKE_CURRENT_LIST_DIR}/../../../.. CACHE PATH "Thimble's source tree")
 set(NEUTRON "" CACHE STRING "What the NPU gets: sdk (microcode of the vendor's converter) or model (Thimble's, on the core)")

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recognizes a digit with a file for the Nordic AXON. With CONFIG_THIMBLE_NORDIC_AXON, the module
  * connects the NPU; else the core executes the layer list, with the same results. */
 #include "digits_cnn.h"

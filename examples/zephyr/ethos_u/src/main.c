@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recognizes a digit on the Ethos-U. The driver is that of Zephyr if it is enabled
  * (CONFIG_ETHOS_U), else Thimble's own, or the simulator. The boards of Corstone-300 have their
  * code in a tightly coupled memory, which the NPU cannot read: the file is copied to the memory of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Computes the sine of eight angles with a network. */
 #include <zephyr/sys/printk.h>
 

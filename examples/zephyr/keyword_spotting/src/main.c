@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Spots a keyword with the DS-CNN of MLPerf Tiny, in a spectrogram of constant values. */
 #include "dscnn_kws.h"
 #include "model.h"

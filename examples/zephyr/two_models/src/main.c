@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two threads, each with a network of its own, share one Ethos-U: the driver runs one command
  * stream at a time. The result of a network does not depend on the other. */
 #include <zephyr/kernel.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 /* The names of this header that generated headers use, for tests without the vendor's header. */
 #include <stdint.h>

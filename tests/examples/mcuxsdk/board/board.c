@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The SDK's board functions, for the emulated board of examples/app. */
 #include "board.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One inference between two marks of firmware/common/marks.h, with interrupts disabled. */
 #include <zephyr/kernel.h>
 

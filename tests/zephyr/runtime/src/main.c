@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loading, running, states, refusals and the profile, as ztest cases. */
 #include <zephyr/ztest.h>
 

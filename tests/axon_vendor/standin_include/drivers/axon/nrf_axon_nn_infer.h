@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 /* The types of generated definitions and the fields that they set, for tests without the vendor's
  * header. Thimble's code uses none of them. */

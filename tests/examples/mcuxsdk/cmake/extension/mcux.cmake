@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Stand-in for NXP's MCUXpresso SDK: the commands that an application for the Neutron calls, for an emulated Cortex-M33.
 # Commands, variables and folders have the SDK's names. Each command accepts only the arguments that are handled here.
 #

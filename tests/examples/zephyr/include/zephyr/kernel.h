@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The part of Zephyr's kernel.h that the applications of examples/nordic use. */
 #ifndef ZEPHYR_STANDIN_KERNEL_H
 #define ZEPHYR_STANDIN_KERNEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SysTick is a 24-bit down counter at the emulated board's 20 MHz. Wraps are counted when they are
  * observed. */
 #include "timer.h"

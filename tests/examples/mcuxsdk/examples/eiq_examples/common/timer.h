@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TIMER_H
 #define TIMER_H
 void TIMER_Init(void);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef ZEPHYR_STANDIN_TIMING_H
 #define ZEPHYR_STANDIN_TIMING_H
 #include <stdint.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engines/abacus/cli/cli.h"
 
 #include "engines/abacus/container/program.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Options and inspectors of the command line for the Abacus (tools/engine_cli.h):
 // `compile --abacus-listing FILE` writes the commands of all delegates as text, and `inspect` shows

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The program of an Abacus: header | commands | constants, with little-endian integers as on the
 // core. Values are dense, in the order of their dimensions. Inputs and outputs are stored in the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The delegate AbacusModel. The program is checked when the model is loaded. A call passes the
 // driver pointers to the program, inputs, outputs and scratch.

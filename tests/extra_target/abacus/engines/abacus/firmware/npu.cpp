@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runner with an Abacus. The runtime's delegate calls the model.
 
 #include "engines/abacus/delegate/backend.h"

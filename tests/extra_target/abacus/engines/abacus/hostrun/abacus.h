@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The model of the Abacus as a device of the host, called by the runtime's delegate.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Executes a program of the Abacus. Written from docs/numerics.md only: it shares no arithmetic
 // with Thimble's kernels, so agreement with the reference evaluator is evidence.
