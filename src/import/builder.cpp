@@ -141,9 +141,12 @@ Result<ir::ValueId> Builder::add(ir::OpKind kind, std::vector<ir::ValueId> input
   // later.
   THIMBLE_TRY(const ir::ValueId id, graph.add(kind, std::move(inputs), std::move(attrs), source,
                                               {folds ? "folded" : name, {}, {}}));
-  if (!folds) return id;
-  auto tensor = fold(*producer(id), shape(id), constants);
-  return tensor ? constant(name, *std::move(tensor)) : id;
+  if (!folds || !can_fold(*producer(id), shape(id), constants)) return id;
+  const auto element = static_cast<int64_t>(ir::dtype_bytes(graph.type(id).dtype));
+  if (ir::element_count(shape(id)) > constant_bytes_left() / element) {
+    return unsupported("{}", limit_of_constants());
+  }
+  return constant(name, fold(*producer(id), shape(id), constants));
 }
 
 ir::ValueId Builder::constant(const std::string& name, ir::Tensor tensor) {
@@ -153,8 +156,18 @@ ir::ValueId Builder::constant(const std::string& name, ir::Tensor tensor) {
 
 std::string Builder::limit_of_constants() const {
   return fmt::format(
-      "the constants of this model have at most {} B: {} MiB and {} times the archive",
+      "the constants of this model have more than {} B: {} MiB and {} times the archive",
       constant_bytes_max_, kConstantBytesBase >> 20, kConstantBytesPerByte);
+}
+
+Status Builder::count_computed(int64_t numbers) {
+  if (numbers > computed_left_) {
+    return unsupported(
+        "{} numbers that are computed at import, {} of {} are left: compute them before the export",
+        numbers, computed_left_, computed_max_);
+  }
+  computed_left_ -= numbers;
+  return ok();
 }
 
 const ir::Tensor* Builder::constant_of(ir::ValueId id) const {

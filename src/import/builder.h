@@ -14,13 +14,18 @@ namespace thimble::import_pt2 {
 
 class Builder {
  public:
-  // The constants of a model have at most kConstantBytesBase and kConstantBytesPerByte for each
-  // byte of the archive: this bounds the memory that a small archive can need.
+  // The constants of a model have at most kConstantBytesBase + kConstantBytesPerByte *
+  // archive_bytes bytes. This bounds the memory that a small archive can need.
   static constexpr int64_t kConstantBytesBase = int64_t{8} << 20;
   static constexpr int64_t kConstantBytesPerByte = 32;
+  // Import computes at most this many numbers for each byte that constants may have. This bounds
+  // the time that a small archive can need.
+  static constexpr int64_t kComputedPerByte = 8;
 
   explicit Builder(int64_t archive_bytes)
-      : constant_bytes_max_(kConstantBytesBase + kConstantBytesPerByte * archive_bytes) {}
+      : constant_bytes_max_(kConstantBytesBase + kConstantBytesPerByte * archive_bytes),
+        computed_max_(kComputedPerByte * constant_bytes_max_),
+        computed_left_(computed_max_) {}
 
   ir::Graph graph;
 
@@ -28,12 +33,19 @@ class Builder {
                           const ir::Source& source, const std::string& name);
   ir::ValueId constant(const std::string& name, ir::Tensor tensor);
 
-  /// Negative if the constants have more than their limit.
+  /// Returns the bytes that further constants may have; negative if the limit is exceeded.
   [[nodiscard]] int64_t constant_bytes_left() const {
     return constant_bytes_max_ - constant_bytes_;
   }
-  /// The limit as the reason of a refusal.
+  /// Returns the limit of the constants as the reason of a refusal.
   [[nodiscard]] std::string limit_of_constants() const;
+  /// Returns the largest number of elements of a tensor of 64-bit integers that is computed at
+  /// import. Eight such tensors have as many bytes as the constants may have.
+  [[nodiscard]] int64_t known_elements_max() const {
+    return constant_bytes_max_ / (8 * static_cast<int64_t>(sizeof(int64_t)));
+  }
+  /// Counts numbers that the caller will compute. Not supported if all of them exceed their limit.
+  [[nodiscard]] Status count_computed(int64_t numbers);
 
   /// Returns null if the value is not a constant.
   [[nodiscard]] const ir::Tensor* constant_of(ir::ValueId id) const;
@@ -55,6 +67,7 @@ class Builder {
 
   int64_t constant_bytes_ = 0;
   int64_t constant_bytes_max_;
+  int64_t computed_max_, computed_left_;
   std::map<ir::ValueId, ir::TensorPtr> known_;  // real numbers of quantized constants
 };
 

@@ -35,7 +35,7 @@ Status Call::write_self(ValueId value) {
   const ir::Tensor* known = context_.builder.constant_of(value);
   if (known != nullptr && known->dtype != type.dtype &&
       context_.builder.constant_of(before) != nullptr) {
-    value = constant_value("", converted(*known, type.dtype));
+    THIMBLE_TRY(value, converted_constant("", *known, type.dtype));
   }
   if (context_.builder.graph.type(value).dtype != type.dtype) {
     return unsupported("it writes {} into {}",
@@ -162,14 +162,32 @@ Status Call::check_constant(ir::DType dtype, const ir::Shape& shape) const {
   const auto count = shape.empty() ? 1 : ir::checked_element_count(shape);
   const auto element = static_cast<int64_t>(ir::dtype_bytes(dtype));
   const Builder& builder = context_.builder;
-  if (count && *count <= builder.constant_bytes_left() / element) return ok();
-  return unsupported("a constant of shape {}: {}", ir::list_text(shape),
+  if (count && *count <= (builder.constant_bytes_left() - new_bytes_) / element) return ok();
+  return unsupported("with a constant of shape {}, {}", ir::list_text(shape),
                      builder.limit_of_constants());
+}
+
+Result<ValueId> Call::converted_constant(std::string_view role, const ir::Tensor& from,
+                                         ir::DType dtype) {
+  THIMBLE_CHECK(check_constant(dtype, from.shape));
+  return constant_value(role, converted(from, dtype));
+}
+
+Status Call::check_list(int64_t count, size_t element_bytes) {
+  const auto bytes_left = std::max<int64_t>(0, context_.builder.constant_bytes_left());
+  if (count > bytes_left / static_cast<int64_t>(element_bytes)) {
+    return unsupported("{} positions are computed at import, expected at most {}", count,
+                       bytes_left / static_cast<int64_t>(element_bytes));
+  }
+  return context_.builder.count_computed(count);
 }
 
 Result<ir::Tensor> Call::new_constant(ir::DType dtype, const ir::Shape& shape, double value) {
   THIMBLE_CHECK(check_constant(dtype, shape));
-  return filled(dtype, shape, value);
+  THIMBLE_CHECK(context_.builder.count_computed(ir::element_count(shape)));
+  ir::Tensor constant = filled(dtype, shape, value);
+  new_bytes_ += static_cast<int64_t>(constant.bytes.size());
+  return constant;
 }
 
 bool is_in_place(std::string_view target) {

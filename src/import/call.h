@@ -12,8 +12,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/unique_names.h"
 #include "formats/pt2/program.h"
-#include "formats/pt2/unique_names.h"
 #include "import/position.h"
 #include "import/symbols.h"
 #include "import/tensors.h"
@@ -31,7 +31,7 @@ struct Context {
   SymbolValues sizes;                                // values of the graph's symbolic integers
   std::map<std::string, double, std::less<>> reals;  // of its symbolic floats and booleans
   formats::pt2::Graph expanded;                      // types of the nodes that replace control flow
-  formats::pt2::UniqueNames names;                   // names of the graph and of `expanded`
+  UniqueNames names;                                 // names of the graph and of `expanded`
   PositionCounts counts;                             // of earlier passes over the graph
   PositionCounts found_counts;                       // of this one
   std::unordered_set<std::string> dynamic_scales;    // constants that depend on choose_qparams
@@ -85,7 +85,8 @@ class Call {
   /// Returns a float32 tensor that is known at import: a weight, or a result of views and
   /// arithmetic on weights.
   Result<const ir::Tensor*> constant(std::string_view name);
-  /// Returns an integer for which products_fit() returns true.
+  /// Returns an integer between -ir::kMaxElements and ir::kMaxElements: the product of two fits in
+  /// int64_t.
   Result<int64_t> integer(std::string_view name, std::optional<int64_t> fallback = {}) const;
   /// Same, without a limit.
   Result<int64_t> any_integer(std::string_view name, std::optional<int64_t> fallback = {}) const;
@@ -135,15 +136,17 @@ class Call {
   void note_grouped_weights() { ++context_.grouped_weights; }
   ir::ValueId scalar(double value);
   ir::ValueId constant_value(std::string_view role, ir::Tensor tensor);
-  /// Returns the tensor of a constant whose size the node states and the archive does not have. Not
-  /// supported if the limit of all constants does not permit it.
+  /// Returns a tensor in which every element is `value`, for a constant that the archive does not
+  /// have. Not supported if the constants of the model and of this node exceed their limit.
   Result<ir::Tensor> new_constant(ir::DType dtype, const ir::Shape& shape, double value = 0);
+  /// Adds a constant of the archive or of the builder in another type, with the same limit.
+  Result<ir::ValueId> converted_constant(std::string_view role, const ir::Tensor& from,
+                                         ir::DType dtype);
   /// Returns an error if new_constant(dtype, shape) does.
   [[nodiscard]] Status check_constant(ir::DType dtype, const ir::Shape& shape) const;
-  /// Returns an error if a list of this many positions is larger than the limit of all constants.
-  [[nodiscard]] Status check_positions(int64_t count) const {
-    return check_constant(ir::DType::kI64, {count});
-  }
+  /// Counts the elements of a temporary list (Builder::count_computed). Not supported if it has
+  /// more bytes than further constants may have.
+  Status check_list(int64_t count, size_t element_bytes = sizeof(int64_t));
   [[nodiscard]] Builder& builder() { return context_.builder; }
   [[nodiscard]] const ir::Shape& shape(ir::ValueId id) const { return context_.builder.shape(id); }
 
@@ -179,6 +182,7 @@ class Call {
   Context& context_;
   const formats::pt2::Node& node_;
   const ir::Source& source_;
+  int64_t new_bytes_ = 0;  // of new_constant()
 };
 
 /// Returns true if the operator writes to its first argument, like `aten.relu_.default`.

@@ -315,9 +315,74 @@ Tensor filled(DType dtype, const ir::Shape& shape, double value) {
   return result;
 }
 
-std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,
-                           std::span<const ir::TensorPtr> operands) {
-  // A broadcast constant would need more flash than the operator.
+namespace {
+
+using Fold = Tensor (*)(const ir::Op& op, const ir::Shape& shape,
+                        std::span<const ir::TensorPtr> operands);
+
+/// Returns null for an operator that is not folded.
+Fold fold_of(ir::OpKind kind) {
+  switch (kind) {
+    case ir::OpKind::copy:
+    case ir::OpKind::reshape:
+      return [](const auto&, const auto& shape, auto operands) {
+        return Tensor{operands[0]->dtype, shape, operands[0]->bytes};
+      };
+    case ir::OpKind::permute:
+      return [](const auto& op, const auto&, auto operands) {
+        return ir::permuted(*operands[0], op.get(ir::attr::dims));
+      };
+    case ir::OpKind::slice:
+      return [](const auto& op, const auto& shape, auto operands) {
+        const Tensor& x = *operands[0];
+        return gathered(x, shape, slice_strides(op, x.shape));
+      };
+    case ir::OpKind::expand:
+      return [](const auto&, const auto& shape, auto operands) {
+        const Tensor& x = *operands[0];
+        return gathered(x, shape, broadcast_strides(x.shape, shape));
+      };
+    case ir::OpKind::concat:
+      return [](const auto& op, const auto& shape, auto operands) {
+        return concatenated(op, operands, shape);
+      };
+    case ir::OpKind::cumsum:
+      return [](const auto& op, const auto&, auto operands) {
+        return folded_cumsum(op, *operands[0]);
+      };
+    case ir::OpKind::clamp:
+      return
+          [](const auto& op, const auto&, auto operands) { return folded_clamp(op, *operands[0]); };
+    case ir::OpKind::abs:
+    case ir::OpKind::floor:
+    case ir::OpKind::log:
+    case ir::OpKind::rsqrt:
+    case ir::OpKind::sqrt:
+      return [](const auto& op, const auto&, auto operands) {
+        return folded_function(op.kind, *operands[0]);
+      };
+    case ir::OpKind::add:
+    case ir::OpKind::div:
+    case ir::OpKind::mul:
+    case ir::OpKind::sub:
+      return [](const auto& op, const auto& shape, auto operands) {
+        return folded_arithmetic(op.kind, *operands[0], *operands[1], shape);
+      };
+    case ir::OpKind::compare:
+      return [](const auto& op, const auto& shape, auto operands) {
+        return folded_compare(op, *operands[0], *operands[1], shape);
+      };
+    case ir::OpKind::where:
+      return [](const auto&, const auto& shape, auto operands) {
+        return folded_where(*operands[0], *operands[1], *operands[2], shape);
+      };
+    default:
+      return nullptr;
+  }
+}
+
+/// A broadcast constant would need more flash than the operator.
+bool grows(const ir::Op& op, const ir::Shape& shape, std::span<const ir::TensorPtr> operands) {
   constexpr int64_t kGrownElementsMax = 4096;
   int64_t held = 0;
   for (const auto& operand : operands) {
@@ -325,43 +390,17 @@ std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,
     held = op.kind == ir::OpKind::concat ? held + elements : std::max(held, elements);
   }
   const int64_t count = ir::element_count(shape);
-  if (count > held && count > kGrownElementsMax) return std::nullopt;
+  return count > held && count > kGrownElementsMax;
+}
 
-  const Tensor& x = *operands.front();
-  switch (op.kind) {
-    case ir::OpKind::copy:
-    case ir::OpKind::reshape:
-      return Tensor{x.dtype, shape, x.bytes};
-    case ir::OpKind::permute:
-      return ir::permuted(x, op.get(ir::attr::dims));
-    case ir::OpKind::slice:
-      return gathered(x, shape, slice_strides(op, x.shape));
-    case ir::OpKind::expand:
-      return gathered(x, shape, broadcast_strides(x.shape, shape));
-    case ir::OpKind::concat:
-      return concatenated(op, operands, shape);
-    case ir::OpKind::cumsum:
-      return folded_cumsum(op, x);
-    case ir::OpKind::clamp:
-      return folded_clamp(op, x);
-    case ir::OpKind::abs:
-    case ir::OpKind::floor:
-    case ir::OpKind::log:
-    case ir::OpKind::rsqrt:
-    case ir::OpKind::sqrt:
-      return folded_function(op.kind, x);
-    case ir::OpKind::add:
-    case ir::OpKind::div:
-    case ir::OpKind::mul:
-    case ir::OpKind::sub:
-      return folded_arithmetic(op.kind, x, *operands[1], shape);
-    case ir::OpKind::compare:
-      return folded_compare(op, x, *operands[1], shape);
-    case ir::OpKind::where:
-      return folded_where(x, *operands[1], *operands[2], shape);
-    default:
-      return std::nullopt;
-  }
+}  // namespace
+
+bool can_fold(const ir::Op& op, const ir::Shape& shape, std::span<const ir::TensorPtr> operands) {
+  return fold_of(op.kind) != nullptr && !grows(op, shape, operands);
+}
+
+Tensor fold(const ir::Op& op, const ir::Shape& shape, std::span<const ir::TensorPtr> operands) {
+  return fold_of(op.kind)(op, shape, operands);
 }
 
 Tensor dequantized(const ir::Op& op, std::span<const Tensor* const> operands) {

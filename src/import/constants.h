@@ -31,11 +31,15 @@ namespace thimble::import_pt2 {
 [[nodiscard]] double element(const ir::Tensor& tensor, size_t index);
 void set_element(ir::Tensor& tensor, size_t index, double value);
 
-/// Returns the operator's result if it is reshape, permute, slice, expand, copy, concat, cumsum,
-/// add, sub, mul, div, abs, clamp, compare, where, floor, log, sqrt or rsqrt of constants and not
-/// too large. The operator must be verified; `shape` is the shape of its result.
-[[nodiscard]] std::optional<ir::Tensor> fold(const ir::Op& op, const ir::Shape& shape,
-                                             std::span<const ir::TensorPtr> operands);
+/// Returns true for reshape, permute, slice, expand, copy, concat, cumsum, add, sub, mul, div, abs,
+/// clamp, compare, where, floor, log, sqrt and rsqrt, if the result does not need more memory than
+/// the operands. The operator must be verified; `shape` is the shape of its result.
+[[nodiscard]] bool can_fold(const ir::Op& op, const ir::Shape& shape,
+                            std::span<const ir::TensorPtr> operands);
+
+/// Returns the result of an operator of constants for which can_fold() is true.
+[[nodiscard]] ir::Tensor fold(const ir::Op& op, const ir::Shape& shape,
+                              std::span<const ir::TensorPtr> operands);
 
 /// Returns the result of a dequantize or dequantize_channels of constants.
 [[nodiscard]] ir::Tensor dequantized(const ir::Op& op, std::span<const ir::Tensor* const> operands);

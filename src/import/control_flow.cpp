@@ -54,7 +54,9 @@ class Expansion {
     return found->graph.get();
   }
 
-  std::string fresh(const std::string& name) { return context_.names.add(name); }
+  std::string fresh(const std::string& name) {
+    return context_.names.add(name, formats::pt2::kRegionSeparator);
+  }
   Names fresh(const Names& names) {
     Names result;
     for (const std::string& name : names) result.push_back(fresh(name));

@@ -118,9 +118,9 @@ Status arange(Call& call) {
   THIMBLE_TRY(const double end, call.number("end"));
   THIMBLE_TRY(const double step, call.number("step", 1));
   const double count = std::ceil((end - start) / step);
-  if (!(count >= 1) || count > static_cast<double>(INT32_MAX)) {
+  if (!(count >= 1) || count > static_cast<double>(ir::kMaxElements)) {
     return unsupported("from {} to {} in steps of {}: expected 1 to {} numbers", start, end, step,
-                       INT32_MAX);
+                       ir::kMaxElements);
   }
   return sequence(call, static_cast<int64_t>(count), start, step);
 }

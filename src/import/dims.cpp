@@ -51,8 +51,9 @@ Status repeated(Call& call, ValueId x, const Ints& repeats) {
   shape.insert(shape.begin(), repeats.size() - shape.size(), 1);
   ir::Shape split, grown, joined;
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (repeats[i] < 1 || repeats[i] > ir::kMaxElements) {
-      return bad_input("repeats {}", ir::list_text(repeats));
+    if (repeats[i] < 1) {
+      return bad_input("argument repeats is {}, expected numbers of at least 1",
+                       ir::list_text(repeats));
     }
     if (repeats[i] != 1 && shape[i] != 1) {
       split.push_back(1);

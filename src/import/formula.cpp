@@ -101,7 +101,7 @@ Result<ValueId> as_bool(Call& call, std::string_view name) {
   const ir::DType dtype = call.builder().graph.type(x).dtype;
   if (dtype == ir::DType::kBool) return x;
   const ir::Tensor* constant = call.builder().constant_of(x);
-  if (constant != nullptr) return call.constant_value("", converted(*constant, ir::DType::kBool));
+  if (constant != nullptr) return call.converted_constant("", *constant, ir::DType::kBool);
   const ValueId zero = call.constant_value("zero", filled(dtype, {}, 0));
   return call.add(OpKind::compare, {x, zero},
                   {{ir::attr::relation, static_cast<int64_t>(Relation::kNe)}});
@@ -114,7 +114,7 @@ Result<ValueId> whole_as(Call& call, ValueId value, ir::DType dtype) {
   const ir::DType held = call.builder().graph.type(value).dtype;
   if (held == dtype) return value;
   if (const ir::Tensor* constant = call.builder().constant_of(value)) {
-    return call.constant_value("", converted(*constant, dtype));
+    return call.converted_constant("", *constant, dtype);
   }
   if (!is_whole(dtype)) return ir::kNoValue;
   if (held == ir::DType::kBool) {
@@ -141,7 +141,7 @@ Result<ValueId> operand_as(Call& call, std::string_view name, ir::DType dtype) {
   const ir::Type& type = call.builder().graph.type(x);
   if (type.dtype == dtype) return x;
   const ir::Tensor* constant = call.builder().constant_of(x);
-  if (constant != nullptr) return call.constant_value("", converted(*constant, dtype));
+  if (constant != nullptr) return call.converted_constant("", *constant, dtype);
   THIMBLE_TRY(const ValueId whole, whole_as(call, x, dtype));
   if (whole != ir::kNoValue) return whole;
   return unsupported("argument {} is {}, expected {}", name, ir::type_text(type.dtype, type.shape),

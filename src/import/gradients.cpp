@@ -72,7 +72,7 @@ Status adaptive_avg_pool2d_backward(Call& call) {
   const ir::Shape shape = call.shape(x);
   for (size_t dim = shape.size() - 2; dim < shape.size(); ++dim) {
     const int64_t count = call.shape(g)[dim], size = shape[dim];
-    THIMBLE_CHECK(call.check_constant(ir::DType::kI64, {count, 3}));  // of a Window
+    THIMBLE_CHECK(call.check_list(count, sizeof(Window)));
     std::vector<Window> windows;
     windows.reserve(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i) {
@@ -99,7 +99,7 @@ Status avg_pool2d_backward(Call& call) {
   for (size_t side = 0; side < 2; ++side) {
     const size_t dim = shape.size() - 2 + side;
     const int64_t count = call.shape(g)[dim], size = shape[dim];
-    THIMBLE_CHECK(call.check_constant(ir::DType::kI64, {count, 3}));  // of a Window
+    THIMBLE_CHECK(call.check_list(count, sizeof(Window)));
     std::vector<Window> windows;
     windows.reserve(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i) {

@@ -68,7 +68,7 @@ Status converted_to(Call& call, ScalarType type) {
   const auto dtype = ir_dtype(type);
   const ir::Tensor* constant = call.builder().constant_of(x);
   if (constant != nullptr && dtype && *dtype != constant->dtype) {
-    return call.result(call.constant_value("", converted(*constant, *dtype)));
+    return call.result(call.converted_constant("", *constant, *dtype));
   }
   const DType held = call.builder().graph.type(x).dtype;
   if (held == DType::kBool && type == ScalarType::kFloat32) {

@@ -39,7 +39,7 @@ Result<ValueId> as_positions(Call& call, ValueId id) {
         "and comparisons give integers",
         ir::type_text(type.dtype, type.shape));
   }
-  return call.constant_value("index", converted(*constant, DType::kI64));
+  return call.converted_constant("index", *constant, DType::kI64);
 }
 
 Result<ValueId> positions(Call& call, std::string_view name) {
@@ -83,7 +83,7 @@ class JoinedIndex {
     const auto shape =
         count_ == 0 ? constant->shape : ir::broadcast_shape(joined_.shape, constant->shape);
     if (!shape) return bad_input("the indices do not broadcast");
-    THIMBLE_CHECK(call_.check_constant(DType::kI64, *shape));
+    THIMBLE_CHECK(call_.check_list(3 * ir::element_count(*shape)));
     const ir::Tensor before = broadcast_to(count_ == 0 ? *constant : joined_, *shape);
     const ir::Tensor here = broadcast_to(*constant, *shape);
     joined_ = ir::zeros(DType::kI64, *shape);

@@ -17,7 +17,7 @@ Folded elementwise(const Reader& in, Binary f, std::string_view a_name = "self",
                    std::string_view b_name = "other") {
   const auto a = in.operand(a_name), b = in.operand(b_name);
   if (!a || !b) return std::optional<Array>();
-  const auto shape = joint_shape(a->shape, b->shape);
+  const auto shape = in.joint_shape(a->shape, b->shape);
   if (!shape) return std::optional<Array>();
   Array result{*shape, broadcast(*a, *shape)};
   const std::vector<int64_t> right = broadcast(*b, *shape);
@@ -32,7 +32,7 @@ Folded sum(const Reader& in) {
   if (!alpha.ok() || (*alpha != 1 && kSelf < 0)) return std::optional<Array>();
   auto a = in.operand("self"), b = in.operand("other");
   if (!a || !b) return std::optional<Array>();
-  const auto shape = joint_shape(a->shape, b->shape);
+  const auto shape = in.joint_shape(a->shape, b->shape);
   if (!shape) return std::optional<Array>();
   Array result{*shape, broadcast(*a, *shape)};
   const std::vector<int64_t> right = broadcast(*b, *shape);
@@ -80,8 +80,8 @@ Folded unary(const Reader& in) {
 Folded where(const Reader& in) {
   const auto condition = in.operand("condition"), a = in.operand("self"), b = in.operand("other");
   if (!condition || !a || !b) return std::optional<Array>();
-  auto shape = joint_shape(a->shape, b->shape);
-  if (shape) shape = joint_shape(*shape, condition->shape);
+  auto shape = in.joint_shape(a->shape, b->shape);
+  if (shape) shape = in.joint_shape(*shape, condition->shape);
   if (!shape) return std::optional<Array>();
   Array result{*shape, broadcast(*a, *shape)};
   const std::vector<int64_t> other = broadcast(*b, *shape);
@@ -96,7 +96,7 @@ Folded masked_fill(const Reader& in) {
   auto x = in.operand("self");
   const auto mask = in.operand("mask"), value = in.operand("value");
   if (!x || !mask || !value || value->values.size() != 1) return std::optional<Array>();
-  const auto shape = joint_shape(x->shape, mask->shape);
+  const auto shape = in.joint_shape(x->shape, mask->shape);
   if (!shape) return std::optional<Array>();
   Array result{*shape, broadcast(*x, *shape)};
   const std::vector<int64_t> masked = broadcast(*mask, *shape);

@@ -14,12 +14,14 @@ std::vector<int64_t> broadcast(const Array& from, const Shape& shape) {
   return values;
 }
 
-std::optional<Shape> joint_shape(const Shape& a, const Shape& b) {
+bool Reader::fits(const Shape& shape) const {
+  const auto count = shape.empty() ? 1 : ir::checked_element_count(shape);
+  return count && *count <= call_.builder().known_elements_max();
+}
+
+std::optional<Shape> Reader::joint_shape(const Shape& a, const Shape& b) const {
   auto shape = ir::broadcast_shape(a, b);
-  if (!shape) return std::nullopt;
-  const auto count = ir::checked_element_count(*shape);
-  if (!shape->empty() && (!count || *count > kElementsMax)) return std::nullopt;
-  return shape;
+  return shape && fits(*shape) ? shape : std::nullopt;
 }
 
 std::optional<Array> Reader::operand(std::string_view name) const {
@@ -37,26 +39,33 @@ std::optional<Array> Reader::operand(std::string_view name) const {
   return Array{{}, {*number}};
 }
 
-Array Reader::array_of(const ir::Tensor& tensor) {
-  Array array{tensor.shape, {}};
-  const auto count = static_cast<size_t>(ir::element_count(tensor.shape));
-  array.values.resize(count);
+namespace {
+
+std::vector<int64_t> values_of(const ir::Tensor& tensor, size_t first, size_t count) {
+  std::vector<int64_t> values(count);
   for (size_t i = 0; i < count; ++i) {
     // A double does not represent all 64-bit integers.
-    array.values[i] = tensor.dtype == DType::kI64 ? tensor.data<int64_t>()[i]
-                                                  : static_cast<int64_t>(element(tensor, i));
+    values[i] = tensor.dtype == DType::kI64 ? tensor.data<int64_t>()[first + i]
+                                            : static_cast<int64_t>(element(tensor, first + i));
   }
-  return array;
+  return values;
+}
+
+}  // namespace
+
+Array Reader::array_of(const ir::Tensor& tensor) {
+  return {tensor.shape, values_of(tensor, 0, static_cast<size_t>(ir::element_count(tensor.shape)))};
 }
 
 std::optional<Array> Reader::row_of(ir::ValueId id) const {
-  const auto table = row_ ? call_.position_table(id) : std::nullopt;
-  if (!table) return std::nullopt;
-  Array all = array_of(table->values);
-  const auto width = static_cast<std::ptrdiff_t>(all.values.size()) / table->rows;
-  const auto first = all.values.begin() + *row_ * width;
-  return Array{Shape(all.shape.begin() + 1, all.shape.end()),
-               std::vector<int64_t>(first, first + width)};
+  if (tables_ == nullptr) return std::nullopt;
+  const auto found = tables_->find(id);
+  if (found == tables_->end()) return std::nullopt;
+  const ir::Tensor& table = found->second.values;
+  Shape shape(table.shape.begin() + 1, table.shape.end());
+  const int64_t width = ir::element_count(shape);
+  return Array{std::move(shape),
+               values_of(table, static_cast<size_t>(row_ * width), static_cast<size_t>(width))};
 }
 
 Result<size_t> dimension(const Reader& in, const Array& x) {

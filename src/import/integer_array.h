@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -15,9 +16,6 @@ namespace thimble::import_pt2::integers {
 
 using ir::DType;
 using ir::Shape;
-
-// Limit of the elements of an operand or result: the memory of a small file stays bounded.
-inline constexpr int64_t kElementsMax = int64_t{1} << 20;
 
 struct Array {
   Shape shape;
@@ -102,17 +100,24 @@ void for_each_broadcast(const Shape& from, const Shape& shape, Visit visit) {
 }
 
 std::vector<int64_t> broadcast(const Array& from, const Shape& shape);
-/// Returns the common shape, if the operands broadcast to one of bearable size.
-std::optional<Shape> joint_shape(const Shape& a, const Shape& b);
+
+/// Tables of the values that depend on one position.
+using Tables = std::map<ir::ValueId, PositionTable>;
 
 /// Reads the arguments of a node as integers.
 class Reader {
  public:
-  /// `row`: values that depend on one position have their values at this position.
-  explicit Reader(Call& call, std::optional<int64_t> row = {}) : call_(call), row_(row) {}
+  explicit Reader(Call& call) : call_(call) {}
+  /// Values in `tables` have their row `row`.
+  Reader(Call& call, const Tables& tables, int64_t row)
+      : call_(call), tables_(&tables), row_(row) {}
 
   [[nodiscard]] Call& call() const { return call_; }
   [[nodiscard]] bool has(std::string_view name) const { return call_.has(name); }
+  /// Returns true if a result of this shape is not too large (Builder::known_elements_max).
+  [[nodiscard]] bool fits(const Shape& shape) const;
+  /// Returns the common shape, if the operands broadcast to one that fits.
+  [[nodiscard]] std::optional<Shape> joint_shape(const Shape& a, const Shape& b) const;
   /// Returns a tensor or a number; nothing for a number that is no integer.
   [[nodiscard]] std::optional<Array> operand(std::string_view name) const;
   static Array array_of(const ir::Tensor& tensor);
@@ -121,7 +126,8 @@ class Reader {
   [[nodiscard]] std::optional<Array> row_of(ir::ValueId id) const;
 
   Call& call_;
-  std::optional<int64_t> row_;
+  const Tables* tables_ = nullptr;
+  int64_t row_ = 0;
 };
 
 /// Reads `dim` as a dimension of the tensor.

@@ -9,18 +9,18 @@ namespace thimble::import_pt2::integers {
 namespace {
 
 /// Returns x[..., index, ...] along `dim`.
-Folded selected(const Array& x, size_t dim, const Array& index) {
+Folded selected(const Reader& in, const Array& x, size_t dim, const Array& index) {
   if (x.shape.empty()) return std::optional<Array>();
   Shape shape(x.shape.begin(), x.shape.begin() + static_cast<std::ptrdiff_t>(dim));
   shape.insert(shape.end(), index.shape.begin(), index.shape.end());
   const auto tail = x.shape.begin() + static_cast<std::ptrdiff_t>(dim) + 1;
   shape.insert(shape.end(), tail, x.shape.end());
-  const auto count = ir::checked_element_count(shape);
-  if (!shape.empty() && (!count || *count > kElementsMax)) return std::optional<Array>();
+  if (!in.fits(shape)) return std::optional<Array>();
   const int64_t size = x.shape[dim];
   const int64_t inner = ir::element_count(Shape(tail, x.shape.end()));
   const int64_t outer = ir::element_count(Shape(x.shape.begin(), tail - 1));
   Array result{std::move(shape), {}};
+  result.values.reserve(static_cast<size_t>(ir::element_count(result.shape)));
   for (int64_t o = 0; o < outer; ++o) {
     for (const int64_t given : index.values) {
       const int64_t at = given < 0 ? given + size : given;
@@ -36,22 +36,22 @@ Folded index_select(const Reader& in) {
   const auto x = in.operand("self"), index = in.operand("index");
   if (!x || !index) return std::optional<Array>();
   THIMBLE_TRY(const size_t dim, dimension(in, *x));
-  return selected(*x, dim, *index);
+  return selected(in, *x, dim, *index);
 }
 
 Folded embedding(const Reader& in) {
   const auto x = in.operand("weight"), index = in.operand("indices");
   if (!x || !index) return std::optional<Array>();
-  return selected(*x, 0, *index);
+  return selected(in, *x, 0, *index);
 }
 
 /// Returns x[index, ...]: adjacent dimensions that are indexed by arrays become one dimension.
 Folded indexed(const Reader& in) {
-  const auto x = in.operand("self");
+  auto x = in.operand("self");
   const auto ids = in.call().optional_tensors("indices");
   if (!x || !ids.ok() || ids->size() > x->shape.size()) return std::optional<Array>();
-  Array source{{}, x->values};  // its dimension `at` is the product of the indexed ones
-  size_t at = 0, end = 0;       // `end` is 0 before the first index
+  Array source{{}, std::move(x->values)};  // its dimension `at` is the product of the indexed ones
+  size_t at = 0, end = 0;                  // `end` is 0 before the first index
   std::optional<Array> linear;
   for (size_t dim = 0; dim < x->shape.size(); ++dim) {
     const int64_t size = x->shape[dim];
@@ -72,7 +72,7 @@ Folded indexed(const Reader& in) {
       source.shape.push_back(size);
       linear = std::move(index);
     } else {
-      const auto shape = joint_shape(linear->shape, index.shape);
+      const auto shape = in.joint_shape(linear->shape, index.shape);
       if (!shape) return std::optional<Array>();
       Array joint{*shape, broadcast(*linear, *shape)};
       const std::vector<int64_t> inner = broadcast(index, *shape);
@@ -83,7 +83,7 @@ Folded indexed(const Reader& in) {
     end = dim + 1;
   }
   if (!linear) return std::optional<Array>();
-  return selected(source, at, *linear);
+  return selected(in, source, at, *linear);
 }
 
 /// Returns each element at its own index along `dim`.
@@ -95,6 +95,7 @@ Folded gathered(const Reader& in) {
   THIMBLE_TRY(const size_t dim, dimension(in, *x));
   const auto steps = ir::strides(x->shape, {}), index_steps = ir::strides(index->shape, {});
   Array result{index->shape, {}};
+  result.values.reserve(index->values.size());
   for (size_t i = 0; i < index->values.size(); ++i) {
     int64_t offset = 0;
     for (size_t d = 0; d < x->shape.size(); ++d) {
@@ -118,7 +119,7 @@ Folded expanded(const Reader& in) {
   for (size_t i = 0; i < x->shape.size(); ++i) {
     if (shape[added + i] == -1) shape[added + i] = x->shape[i];
   }
-  const auto joint = joint_shape(x->shape, shape);
+  const auto joint = in.joint_shape(x->shape, shape);
   if (!joint || *joint != shape) return std::optional<Array>();
   return std::optional(Array{shape, broadcast(*x, shape)});
 }
@@ -135,10 +136,11 @@ Folded unfolded(const Reader& in) {
   Array result{x->shape, {}};
   result.shape[dim] = (x->shape[dim] - *size) / *step + 1;
   result.shape.push_back(*size);
-  const auto count = ir::checked_element_count(result.shape);
-  if (!count || *count > kElementsMax) return std::optional<Array>();
+  if (!in.fits(result.shape)) return std::optional<Array>();
+  const int64_t count = ir::element_count(result.shape);
+  result.values.reserve(static_cast<size_t>(count));
   const auto steps = ir::strides(x->shape, {}), to = ir::strides(result.shape, {});
-  for (int64_t i = 0; i < *count; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     int64_t offset = i % *size * steps[dim];
     for (size_t d = 0; d < steps.size(); ++d) {
       offset += i / to[d] % result.shape[d] * steps[d] * (d == dim ? *step : 1);

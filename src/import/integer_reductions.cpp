@@ -60,8 +60,9 @@ Folded reduced(const Reader& in) {
   return x;
 }
 
-/// Concatenates arrays of equal other sizes along a dimension; nothing if they do not fit.
-std::optional<Array> joined(const std::vector<Array>& parts, size_t dim) {
+/// Concatenates arrays of equal other sizes along a dimension. Returns nothing for other arrays,
+/// and if the result does not fit.
+std::optional<Array> joined(const Reader& in, const std::vector<Array>& parts, size_t dim) {
   Array result{parts[0].shape, {}};
   result.shape[dim] = 0;
   for (const Array& part : parts) {
@@ -70,6 +71,8 @@ std::optional<Array> joined(const std::vector<Array>& parts, size_t dim) {
     result.shape[dim] += std::exchange(shape[dim], parts[0].shape[dim]);
     if (shape != parts[0].shape) return std::nullopt;
   }
+  if (!in.fits(result.shape)) return std::nullopt;
+  result.values.reserve(static_cast<size_t>(ir::element_count(result.shape)));
   int64_t outer = 1;
   for (size_t d = 0; d < dim; ++d) outer *= result.shape[d];
   for (int64_t o = 0; o < outer; ++o) {
@@ -84,25 +87,23 @@ std::optional<Array> joined(const std::vector<Array>& parts, size_t dim) {
 
 /// Differences of neighbours along a dimension, after values before and after it were added.
 Folded difference(const Reader& in) {
-  auto x = in.operand("self");
   const auto times = in.call().integer("n", 1), dim_given = in.call().integer("dim", -1);
-  if (!x || x->shape.empty() || !times.ok() || *times != 1 || !dim_given.ok()) {
-    return std::optional<Array>();
-  }
-  const auto dim = normalized_dim(*dim_given, x->shape.size());
-  if (!dim) return std::optional<Array>();
+  if (!times.ok() || *times != 1 || !dim_given.ok()) return std::optional<Array>();
   std::vector<Array> parts;
   for (const std::string_view name : {"prepend", "self", "append"}) {
-    if (!in.has(name)) continue;
+    if (name != "self" && !in.has(name)) continue;
     auto part = in.operand(name);
     if (!part) return std::optional<Array>();
     parts.push_back(std::move(*part));
   }
+  const auto dim = normalized_dim(*dim_given, parts[0].shape.size());
+  if (!dim || parts[0].shape.empty()) return std::optional<Array>();
   const auto axis = static_cast<size_t>(*dim);
-  const auto all = joined(parts, axis);
+  const auto all = joined(in, parts, axis);
   if (!all || all->shape[axis] < 2) return std::optional<Array>();
   Array result{all->shape, {}};
   --result.shape[axis];
+  result.values.reserve(static_cast<size_t>(ir::element_count(result.shape)));
   const auto step = static_cast<size_t>(ir::strides(all->shape, {})[axis]);
   const auto length = static_cast<size_t>(all->shape[axis]);
   for (size_t i = 0; i < all->values.size(); ++i) {

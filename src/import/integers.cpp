@@ -17,6 +17,8 @@ namespace pt2 = formats::pt2;
 
 // Limit of the elements of a table of one row per position, which is stored on the device.
 constexpr size_t kTableElementsMax = size_t{1} << 14;
+// The computation of one row takes about as long as that of this many elements.
+constexpr int64_t kElementsPerRow = 256;
 
 /// Returns null for operators that are not computed at import.
 Fold fold_of(std::string_view target) {
@@ -31,25 +33,31 @@ Fold fold_of(std::string_view target) {
   return found == folds.end() ? nullptr : found->second;
 }
 
-/// Returns true if a tensor is known integers of bearable size.
+/// Returns true if a tensor is known integers of at most Builder::known_elements_max().
 bool is_known(Call& call, ir::ValueId id) {
   const ir::Tensor* held = call.builder().constant_of(id);
   if (held == nullptr || !is_whole(held->dtype)) return false;
-  const auto count = static_cast<size_t>(ir::element_count(held->shape));
-  return count <= kElementsMax && held->bytes.size() == count * ir::dtype_bytes(held->dtype);
+  const int64_t count = ir::element_count(held->shape);
+  return count <= call.builder().known_elements_max() &&
+         held->bytes.size() == static_cast<size_t>(count) * ir::dtype_bytes(held->dtype);
 }
 
 /// The tensor operands of a node.
 struct Operands {
   bool found = false;  // there is one
-  bool known = true;   // all are known integers of bearable size, or in `computed`
+  bool known = true;   // is_known() is true for all that are not in `computed`
+  int64_t known_elements = 0;
   std::vector<ir::ValueId> computed;
 };
 
 Operands operands_of(Call& call) {
   Operands operands;
   const auto visit = [&](ir::ValueId id, bool listed) {
-    if (id == ir::kNoValue || is_known(call, id)) return;
+    if (id == ir::kNoValue) return;
+    if (is_known(call, id)) {
+      operands.known_elements += ir::element_count(call.shape(id));
+      return;
+    }
     if (listed || call.builder().constant_of(id) != nullptr) operands.known = false;
     operands.computed.push_back(id);
   };
@@ -59,11 +67,11 @@ Operands operands_of(Call& call) {
         std::holds_alternative<std::vector<std::optional<pt2::TensorName>>>(input.value);
     if (list) {
       const auto ids = call.optional_tensors(input.name);
-      if (!ids.ok()) return {true, false, {}};
+      if (!ids.ok()) return {true, false, 0, {}};
       for (const ir::ValueId id : *ids) visit(id, true);
     } else if (call.is_tensor(input.name)) {
       const auto id = call.any_tensor(input.name);
-      if (!id.ok()) return {true, false, {}};
+      if (!id.ok()) return {true, false, 0, {}};
       visit(*id, false);
       operands.found = true;
     }
@@ -125,6 +133,7 @@ Result<std::optional<ir::Tensor>> fold_integers(Call& call, std::string_view tar
   if (!operands.found || !operands.known || !operands.computed.empty()) {
     return std::optional<ir::Tensor>();
   }
+  THIMBLE_CHECK(call.builder().count_computed(operands.known_elements));
   THIMBLE_TRY(const std::optional<integers::Array> array, row->fold(integers::Reader(call)));
   if (!array) return std::optional<ir::Tensor>();
   return std::optional(integers::to_tensor(row->dtype, *array));
@@ -135,15 +144,21 @@ Result<ir::ValueId> tabulate_integers(Call& call, std::string_view target) {
   if (!row) return ir::kNoValue;
   const integers::Operands operands = integers::operands_of(call);
   if (!operands.known || operands.computed.empty()) return ir::kNoValue;
-  std::optional<PositionTable> first;
+  integers::Tables tables;
+  const PositionTable* first = nullptr;
+  int64_t elements = 0;
   for (const ir::ValueId id : operands.computed) {
     auto table = call.position_table(id);
-    if (!table || (first && table->position != first->position)) return ir::kNoValue;
-    if (!first) first = std::move(table);
+    if (!table || (first != nullptr && table->position != first->position)) return ir::kNoValue;
+    elements += ir::element_count(table->values.shape);
+    first = &tables.insert_or_assign(id, *std::move(table)).first->second;
   }
+  THIMBLE_CHECK(call.builder().count_computed(
+      elements + first->rows * (integers::kElementsPerRow + operands.known_elements)));
   integers::Array all;
   for (int64_t at = 0; at < first->rows; ++at) {
-    THIMBLE_TRY(const std::optional<integers::Array> one, row->fold(integers::Reader(call, at)));
+    THIMBLE_TRY(const std::optional<integers::Array> one,
+                row->fold(integers::Reader(call, tables, at)));
     if (!one || all.values.size() + one->values.size() > integers::kTableElementsMax) {
       return ir::kNoValue;
     }

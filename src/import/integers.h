@@ -12,7 +12,8 @@ namespace thimble::import_pt2 {
 
 /// Returns the result of a node whose tensor operands are all known integers or booleans, and whose
 /// result is one such tensor. Returns nothing for other nodes, and for arguments that only the
-/// handler understands. A node with impossible arguments returns a bad-input error.
+/// handler understands. A node with impossible arguments returns a bad-input error, one that
+/// exceeds the limit of Builder::count_computed() a not-supported error.
 [[nodiscard]] Result<std::optional<ir::Tensor>> fold_integers(Call& call, std::string_view target);
 
 /// Same for a node whose other tensor operands are computed from one position (position.h): adds

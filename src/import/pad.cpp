@@ -69,7 +69,7 @@ Status pad_from_itself(Call& call, ValueId x, const std::vector<Amount>& amounts
     if (length < 1 || length > ir::kMaxElements) {
       return bad_input("padding {} and {} of {} elements", amount.before, amount.after, size);
     }
-    THIMBLE_CHECK(call.check_positions(length));
+    THIMBLE_CHECK(call.check_list(length));
     Ints positions;
     positions.reserve(static_cast<size_t>(length));
     for (int64_t i = 0; i < length; ++i) positions.push_back(rule(i - amount.before, size));

@@ -165,9 +165,9 @@ struct ShortTime {
 Result<ShortTime> short_time(Call& call, bool is_inverse) {
   ShortTime result;
   THIMBLE_TRY(const int64_t n, call.integer("n_fft"));
-  if (n < 1 || n > ir::kMaxElements) return bad_input("n_fft is {}", n);
+  if (n < 1) return bad_input("n_fft is {}, expected at least 1", n);
   THIMBLE_TRY(result.hop, call.integer("hop_length", n / 4));
-  if (result.hop < 1) return bad_input("hop_length is {}", result.hop);
+  if (result.hop < 1) return bad_input("hop_length is {}, expected at least 1", result.hop);
   THIMBLE_TRY(result.transform.window, stft_window(call, n));
   THIMBLE_TRY(const bool normalized, call.boolean("normalized", false));
   THIMBLE_TRY(const bool onesided, call.boolean("onesided", true));
@@ -251,7 +251,7 @@ Status istft(PairCall& node) {
                         {ir::attr::padding, Ints{0, 0, 0, 0}},
                         {ir::attr::output_padding, Ints{0, 0}},
                         {ir::attr::dilation, Ints{1, 1}}}));
-  THIMBLE_CHECK(call.check_positions((count - 1) * frames.hop + n));
+  THIMBLE_CHECK(call.check_list((count - 1) * frames.hop + n));
   const std::vector<double> sum = envelope(frames, count);
   const int64_t total = static_cast<int64_t>(sum.size());
   const int64_t first = center ? n / 2 : 0;

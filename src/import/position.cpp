@@ -65,8 +65,7 @@ std::optional<PositionTable> table_of(const Builder& builder, ValueId value,
   const ir::Type& type = builder.graph.type(value);
   if (type.dtype == DType::kF32) return std::nullopt;
   const ValueId source = unviewed(builder, value);
-  const int64_t rows_max = builder.constant_bytes_left() / static_cast<int64_t>(sizeof(int64_t));
-  if (const int64_t rows = count_of(builder, source, counts); rows > 0 && rows <= rows_max) {
+  if (const int64_t rows = count_of(builder, source, counts); rows > 0 && rows <= kPositionsMax) {
     ir::Tensor numbers = ir::zeros(type.dtype, {rows});
     for (int64_t i = 0; i < rows; ++i) {
       set_element(numbers, static_cast<size_t>(i), static_cast<double>(i));
@@ -80,7 +79,10 @@ std::optional<PositionTable> table_of(const Builder& builder, ValueId value,
   const ir::Tensor* rows = builder.constant_of(op->inputs[0]);
   const ValueId position = unviewed(builder, op->inputs[1]);
   const int64_t count = count_of(builder, position, counts);
-  if (rows == nullptr || count == 0 || rows->shape[0] != count) return std::nullopt;
+  if (rows == nullptr || count == 0 || count > kPositionsMax || rows->shape[0] != count ||
+      ir::element_count(rows->shape) > builder.known_elements_max()) {
+    return std::nullopt;
+  }
   return PositionTable{position, count, with_rows(*rows, count, type.shape)};
 }
 

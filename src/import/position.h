@@ -15,6 +15,9 @@
 
 namespace thimble::import_pt2 {
 
+// Limit of the positions of a table, of which a graph may need many.
+inline constexpr int64_t kPositionsMax = int64_t{1} << 14;
+
 /// By name of an integer graph input: the smallest number of elements that it selects from.
 using PositionCounts = std::map<std::string, int64_t>;
 
@@ -30,7 +33,9 @@ struct PositionTable {
 /// input.
 void note_position(const Builder& builder, ir::ValueId index, int64_t size, PositionCounts& counts);
 
-/// Returns the table of an integer value that is computed from one position with a known count.
+/// Returns the table of an integer value that is computed from one position with a known count of
+/// at most kPositionsMax. Returns nothing for other values, and for a table of more than
+/// Builder::known_elements_max().
 [[nodiscard]] std::optional<PositionTable> table_of(const Builder& builder, ir::ValueId value,
                                                     const PositionCounts& counts);
 

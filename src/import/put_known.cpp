@@ -14,6 +14,7 @@
 
 #include "import/constants.h"
 #include "import/integer_array.h"
+#include "ir/infer.h"
 
 namespace thimble::import_pt2 {
 namespace known_put {
@@ -29,8 +30,14 @@ struct Positions {
   Array linear;               // in the shape of the indices
 };
 
+Error too_many_positions(Call& call, const ir::Shape& shape) {
+  return unsupported("positions of shape {}, expected at most {}", ir::list_text(shape),
+                     call.builder().known_elements_max());
+}
+
 Result<std::optional<Positions>> positions_of(Call& call, const ir::Shape& shape,
                                               const std::vector<ValueId>& indices) {
+  const integers::Reader in(call);
   std::optional<Positions> found;
   for (size_t dim = 0; dim < indices.size(); ++dim) {
     if (indices[dim] == ir::kNoValue) continue;
@@ -39,6 +46,7 @@ Result<std::optional<Positions>> positions_of(Call& call, const ir::Shape& shape
       return std::optional<Positions>();
     }
     if (found && found->dim + found->count != dim) return std::optional<Positions>();
+    if (!in.fits(held->shape)) return too_many_positions(call, held->shape);
     Array index = integers::Reader::array_of(*held);
     for (int64_t& value : index.values) {
       if (value < -shape[dim] || value >= shape[dim]) {
@@ -50,8 +58,9 @@ Result<std::optional<Positions>> positions_of(Call& call, const ir::Shape& shape
       found = Positions{dim, 1, std::move(index)};
       continue;
     }
-    const auto joint = integers::joint_shape(found->linear.shape, index.shape);
+    const auto joint = ir::broadcast_shape(found->linear.shape, index.shape);
     if (!joint) return bad_input("the indices do not broadcast");
+    if (!in.fits(*joint)) return too_many_positions(call, *joint);
     Array both{*joint, integers::broadcast(found->linear, *joint)};
     const std::vector<int64_t> inner = integers::broadcast(index, *joint);
     for (size_t i = 0; i < inner.size(); ++i) {
@@ -103,8 +112,9 @@ Result<ValueId> summed(Call& call, ValueId x, ValueId values, size_t dim,
   size_t most = 1;
   for (const Ints& each : sources) most = std::max(most, each.size());
   const size_t total = sources.size() * most;
-  if (total > static_cast<size_t>(integers::kElementsMax)) {
-    return unsupported("{} sums of up to {} values", sources.size(), most);
+  if (total > static_cast<size_t>(call.builder().known_elements_max())) {
+    return too_many_positions(call,
+                              {static_cast<int64_t>(sources.size()), static_cast<int64_t>(most)});
   }
   const int64_t count = call.shape(values)[dim];
   const bool padded =
@@ -155,7 +165,7 @@ Result<ir::ValueId> put_known(Call& call, ir::ValueId x, const std::vector<ir::V
   THIMBLE_TRY(values, call.add(ir::OpKind::expand, {values}, {{ir::attr::shape, given}}));
   THIMBLE_TRY(values, call.reshape(values, rows));
   THIMBLE_TRY(const ir::ValueId flat, call.reshape(x, merged));
-  THIMBLE_CHECK(call.check_constant(ir::DType::kI64, {merged[dim], 3}));  // of an Ints
+  THIMBLE_CHECK(call.check_list(merged[dim], sizeof(Ints)));
   const std::vector<Ints> sources = known_put::sources_of(*positions, merged[dim]);
   THIMBLE_TRY(const ir::ValueId y, accumulates
                                        ? known_put::summed(call, flat, values, dim, sources)

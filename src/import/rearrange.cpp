@@ -15,6 +15,8 @@ namespace {
 using ir::OpKind;
 using ir::ValueId;
 
+constexpr int64_t kWindowMax = 65535;  // of each side of a window, its dilation and its stride
+
 size_t place(int64_t dim) {
   return static_cast<size_t>(dim);
 }
@@ -22,7 +24,7 @@ size_t place(int64_t dim) {
 /// Element i of the result is element i - shift, modulo the size of the dimension.
 Result<ValueId> rolled(Call& call, ValueId x, size_t dim, int64_t shift) {
   const int64_t size = call.shape(x)[dim];
-  THIMBLE_CHECK(call.check_positions(size));
+  THIMBLE_CHECK(call.check_list(size));
   const int64_t first = ((-shift) % size + size) % size;
   Ints positions;
   positions.reserve(place(size));
@@ -36,7 +38,7 @@ Status flipped(Call& call, ValueId x, const Ints& dims) {
     if (shape.empty()) break;
     if (place(dim) >= shape.size())
       return bad_input("the input has shape {}", ir::list_text(shape));
-    THIMBLE_CHECK(call.check_positions(shape[place(dim)]));
+    THIMBLE_CHECK(call.check_list(shape[place(dim)]));
     Ints positions(place(shape[place(dim)]));
     std::iota(positions.rbegin(), positions.rend(), 0);
     THIMBLE_TRY(x, select_along(call, x, place(dim), positions));
@@ -81,7 +83,7 @@ ir::Shape with_leading(const Pixels& pixels, int64_t c, int64_t h, int64_t w) {
 /// Reads the repeat count of each element: one number, or a constant tensor with one number per
 /// element.
 Result<Ints> read_repeats(Call& call, int64_t size) {
-  THIMBLE_CHECK(call.check_positions(size));
+  THIMBLE_CHECK(call.check_list(size));
   if (!call.is_tensor("repeats")) {
     THIMBLE_TRY(const int64_t repeats, call.integer("repeats"));
     return Ints(place(size), repeats);
@@ -90,7 +92,9 @@ Result<Ints> read_repeats(Call& call, int64_t size) {
   const auto numbers = tensor->data<float>();
   Ints repeats;
   for (const float number : numbers) {
-    if (!(number >= 0 && number < 0x1p31F)) return bad_input("repeats {}", number);
+    if (!(number >= 0 && number <= static_cast<float>(ir::kMaxElements))) {
+      return bad_input("a repeat is {}, expected 0 to {}", number, ir::kMaxElements);
+    }
     repeats.push_back(static_cast<int64_t>(number));
   }
   if (repeats.size() == 1) repeats.resize(place(size), repeats[0]);
@@ -106,7 +110,7 @@ Result<ValueId> flat(Call& call, ValueId x) {
 /// `dim`; the elements of a window form a new dimension after `dim`.
 Result<ValueId> windows(Call& call, ValueId x, size_t dim, int64_t count, int64_t size,
                         int64_t step, int64_t dilation) {
-  THIMBLE_CHECK(call.check_constant(ir::DType::kI64, {count, size}));
+  THIMBLE_CHECK(call.check_list(count * size));
   Ints positions;
   positions.reserve(place(count * size));
   for (int64_t i = 0; i < count; ++i) {
@@ -169,11 +173,11 @@ Status repeat_interleave(Call& call) {
   THIMBLE_TRY(const Ints repeats, read_repeats(call, size));
   int64_t total = 0;
   for (const int64_t count : repeats) {
-    if (count < 0) return bad_input("repeats {}", count);
+    if (count < 0) return bad_input("a repeat is {}, expected at least 0", count);
     total += count;
   }
   if (total == 0) return unsupported("the result is empty");
-  THIMBLE_CHECK(call.check_positions(total));
+  THIMBLE_CHECK(call.check_list(total));
   Ints positions;
   positions.reserve(place(total));
   for (int64_t i = 0; i < size; ++i) {
@@ -251,12 +255,17 @@ Status im2col(Call& call) {
                                   {{ir::attr::before, sides}, {ir::attr::after, sides}}));
   Ints counts;
   for (size_t side = 0; side < 2; ++side) {
-    const auto bad = [](int64_t value) { return value < 1 || value > 65535; };
-    if (bad(kernel[side]) || bad(dilation[side]) || bad(stride[side])) {
-      return bad_input("the window is out of range");
+    for (const int64_t value : {kernel[side], dilation[side], stride[side]}) {
+      if (value < 1 || value > kWindowMax) {
+        return bad_input("a kernel size, dilation or stride is {}, expected 1 to {}", value,
+                         kWindowMax);
+      }
     }
     const int64_t room = call.shape(x)[2 + side] - (kernel[side] - 1) * dilation[side] - 1;
-    if (room < 0) return bad_input("the window does not fit");
+    if (room < 0) {
+      return bad_input("a kernel of {} elements with dilation {} is larger than the image, {}",
+                       kernel[side], dilation[side], call.shape(x)[2 + side]);
+    }
     counts.push_back(room / stride[side] + 1);
   }
   // The width is split first, so that the height remains dimension 2.

@@ -115,7 +115,7 @@ Status nearest(Call& call, size_t rank, bool half_pixels) {
   const bool round_ratios = !half_pixels && has_shortcuts(call, resize);
   ValueId y = resize.image.x;
   for (const size_t side : {size_t{1}, size_t{0}}) {
-    THIMBLE_CHECK(call.check_positions(resize.size[side]));
+    THIMBLE_CHECK(call.check_list(resize.size[side]));
     const Ints positions = nearest_positions(resize.image.extent(call, side), resize.size[side],
                                              resize.scale[side], half_pixels, round_ratios);
     THIMBLE_TRY(y, select_along(call, y, 2 + side, positions));

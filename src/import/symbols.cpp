@@ -222,8 +222,9 @@ Result<std::vector<int64_t>> Symbols::values(const std::vector<pt2::SymInt>& siz
   std::vector<int64_t> result;
   for (const pt2::SymInt& size : sizes) {
     THIMBLE_TRY(const int64_t number, value(size));
-    if (!products_fit(number)) {
-      return bad_input("a size or stride is {}, expected at most {}", number, ir::kMaxElements);
+    if (number < 0 || number > ir::kMaxElements) {
+      return bad_input("a size or stride, {}, is {}, expected 0 to {}", size.expression, number,
+                       ir::kMaxElements);
     }
     result.push_back(number);
   }

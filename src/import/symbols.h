@@ -13,12 +13,6 @@
 
 namespace thimble::import_pt2 {
 
-/// Returns true for a number of at most ir::kMaxElements, also negative: a product of two fits
-/// int64.
-constexpr bool products_fit(int64_t number) {
-  return number >= -ir::kMaxElements && number <= ir::kMaxElements;
-}
-
 class Symbols {
  public:
   /// A symbol gets the value of the options, or 1 if it is the first dimension of an input. Returns
@@ -31,7 +25,7 @@ class Symbols {
   void learn(const formats::pt2::SymInt& size, int64_t value);
 
   [[nodiscard]] Result<int64_t> value(const formats::pt2::SymInt& size) const;
-  /// Returns sizes or strides, for which products_fit() returns true.
+  /// Returns sizes or strides, which are 0 to ir::kMaxElements.
   [[nodiscard]] Result<std::vector<int64_t>> values(
       const std::vector<formats::pt2::SymInt>& sizes) const;
 

@@ -51,21 +51,11 @@ RefusedOp refused_op(const Source& source, OpKind kind, std::string_view reason)
           source.text, source.module, std::string(reason)};
 }
 
-std::string Graph::unique_name(std::string wanted) {
-  auto [entry, fresh] = next_suffix_.try_emplace(wanted, 1);
-  if (fresh) return wanted;
-  // The user's graph may already use a suffixed name, so a loop is needed.
-  while (true) {
-    std::string candidate = fmt::format("{}_{}", wanted, entry->second++);
-    if (next_suffix_.try_emplace(candidate, 1).second) return candidate;
-  }
-}
-
 ValueId Graph::add_input(std::string value_name, Type type) {
   if (is_contiguous(type.dim_order)) type.dim_order.clear();
   const ValueId id = static_cast<ValueId>(values_.size());
   if (value_name.empty()) value_name = "input";
-  values_.push_back({unique_name(std::move(value_name)), std::move(type), nullptr});
+  values_.push_back({names_.add(value_name), std::move(type), nullptr});
   inputs_.push_back(id);
   return id;
 }
@@ -75,7 +65,7 @@ ValueId Graph::add_constant(std::string value_name, TensorPtr tensor, std::optio
   const ValueId id = static_cast<ValueId>(values_.size());
   if (value_name.empty()) value_name = "const";
   Type type{tensor->dtype, tensor->shape, {}, std::move(quant)};
-  values_.push_back({unique_name(std::move(value_name)), std::move(type), std::move(tensor)});
+  values_.push_back({names_.add(value_name), std::move(type), std::move(tensor)});
   return id;
 }
 
@@ -84,7 +74,7 @@ ValueId Graph::add_state(std::string value_name, TensorPtr initial, std::optiona
   const ValueId id = static_cast<ValueId>(values_.size());
   if (value_name.empty()) value_name = "state";
   Type type{initial->dtype, initial->shape, {}, std::move(quant)};
-  values_.push_back({unique_name(std::move(value_name)), std::move(type), nullptr});
+  values_.push_back({names_.add(value_name), std::move(type), nullptr});
   states_.push_back({id, std::move(initial), id});
   return id;
 }
@@ -108,7 +98,7 @@ Result<ValueId> Graph::add(OpKind kind, std::vector<ValueId> inputs, Attrs attrs
 
   op.output = static_cast<ValueId>(values_.size());
   if (hint.name.empty()) hint.name = op_name(kind);
-  values_.push_back({unique_name(std::move(hint.name)), std::move(*type), nullptr});
+  values_.push_back({names_.add(hint.name), std::move(*type), nullptr});
   ops_.push_back(std::move(op));
   return ops_.back().output;
 }

@@ -9,7 +9,6 @@
 // the content that the previous run left.
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_names.h"
 #include "ir/op.h"
 #include "ir/tensor.h"
 #include "ir/type.h"
@@ -118,14 +118,12 @@ class Graph {
   [[nodiscard]] std::vector<std::vector<int>> consumers() const;
 
  private:
-  std::string unique_name(std::string name);
-
   std::vector<Value> values_;
   std::vector<Op> ops_;
   std::vector<ValueId> inputs_;
   std::vector<ValueId> outputs_;
   std::vector<State> states_;
-  std::map<std::string, int> next_suffix_;  // key: name in use; value: next suffix to try
+  UniqueNames names_;  // of the values
 };
 
 /// Passes rewrite by copying. A Rewriter traverses the old graph and builds the new one: no pass

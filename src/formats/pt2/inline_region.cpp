@@ -142,7 +142,7 @@ bool inline_subgraph(const Graph& subgraph, const SubgraphCall& call, const Node
   for (const Node& inner : subgraph.nodes) {
     for (const std::string& name : names_defined_by(inner)) {
       if (names.contains(name)) continue;
-      names[name] = defined.add(name);
+      names[name] = defined.add(name, kRegionSeparator);
     }
   }
   for (const auto& [name, meta] : subgraph.tensor_values) {

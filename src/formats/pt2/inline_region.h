@@ -7,12 +7,16 @@
 // `while_loop`, `scan` and `map`, once per iteration.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/unique_names.h"
 #include "formats/pt2/program.h"
-#include "formats/pt2/unique_names.h"
 
 namespace thimble::formats::pt2 {
+
+/// Separates the name and the number of a tensor of a subgraph (UniqueNames::add).
+inline constexpr std::string_view kRegionSeparator = "_region";
 
 /// Returns true for a node whose subgraph computes the same without its setting: gradient mode, or
 /// autocast that is not enabled. `subgraph` is the index of the subgraph in node.inputs.

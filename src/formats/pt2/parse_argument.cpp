@@ -160,10 +160,12 @@ constexpr std::pair<std::string_view, ParseTag> kTags[] = {
 
 // --- tensor metadata ---------------------------------------------------------------------------
 
+/// A size, stride or offset in elements. The product of two fits in int64_t.
 Result<SymInt> parse_size(const Value& value) {
+  constexpr int64_t kSizeMax = INT32_MAX;
   THIMBLE_TRY(SymInt size, parse_sym_int(value));
-  if (!size.is_symbolic() && size.value < 0) {
-    return value.error(fmt::format("expected a number of 0 or more, found {}", size.value));
+  if (!size.is_symbolic() && (size.value < 0 || size.value > kSizeMax)) {
+    return value.error(fmt::format("expected 0 to {}, found {}", kSizeMax, size.value));
   }
   return size;
 }
