@@ -5,7 +5,7 @@
 # continues with the inputs, and log.csv sums up all runs. A crash ends the run of its target; its input is in
 # FOLDER/fuzz/crashes. Exits 1 if there is one.
 # fuzz.sh FOLDER mutations COUNT [TARGET...]: runs COUNT mutations of each target with fuzz_replay of the same build. Without
-# TARGET it first sets each number of small inputs to limits (pt2_integers_test and --limits of fuzz_replay).
+# TARGET it first sets each value of small inputs to others (pt2_values_test and --limits of fuzz_replay).
 # FOLDER/fuzz/mutations.md has the rows of complete parts: the next run continues after them. Remove it if a target or a mutator
 # has changed.
 # fuzz.sh FOLDER coverage: prints the covered lines of parsers and verifiers.
@@ -31,10 +31,10 @@ case $seconds in
     count=$1
     shift
     if [ $# -eq 0 ]; then
-      ninja -C "$fuzz" --quiet pt2_integers_test
-      "$fuzz/tests/pt2_integers_test" --gtest_brief=1
+      ninja -C "$fuzz" --quiet pt2_values_test
+      THIMBLE_FUZZ_STEP=1 "$fuzz/tests/pt2_values_test" --gtest_brief=1
       # shellcheck disable=SC2046 -- a list of words
-      "$fuzz/tests/fuzz_replay" "$source" 0 --limits 3000 $(cat "$source/tests/fuzz/limits_targets.txt")
+      "$fuzz/tests/fuzz_replay" "$source" 0 --limits $(cat "$source/tests/fuzz/limits_targets.txt")
     fi
     python3 "$source/tests/fuzz/fuzz.py" mutations "$fuzz/tests/fuzz_replay" "$fuzz" "$source" --count "$count" --jobs 2 "$@" ;;
   coverage) python3 "$source/tests/fuzz/fuzz.py" coverage "$program" "$fuzz" "$source" ;;

@@ -56,7 +56,7 @@ if(THIMBLE_SANITIZE)
 endif()
 
 if(THIMBLE_FUZZERS)
-  # All files have counters of their lines for `make fuzz-coverage`: an inline function is linked from any of them.
+  # Every file counts its lines for `make fuzz-coverage`: the linker may take an inline function from any file that includes it.
   add_compile_options(-fsanitize=fuzzer-no-link -fprofile-instr-generate -fcoverage-mapping)
   add_link_options(-fprofile-instr-generate)
   # Fuzzers are built with any version of clang. A warning that only one version has must not stop the build.

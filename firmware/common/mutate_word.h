@@ -22,8 +22,8 @@ template <typename Random>
   return kWordLimits[below(random, sizeof kWordLimits / sizeof kWordLimits[0])];
 }
 
-/// Returns a number of `bits` bits after one change: a bit, a limit of an integer type, a random
-/// value, or, twice as often, a small difference.
+/// Returns a number after one change: one of its lowest `bits` bits, a limit of an integer type, a
+/// random value, or, twice as often, a small difference. The caller removes higher bits.
 template <typename Random>
 [[nodiscard]] uint32_t mutate_word(uint32_t value, size_t bits, Random& random) {
   switch (random() % 5) {

@@ -87,10 +87,12 @@ Outcome read_neutron_payload(ByteView bytes) {
 }  // namespace
 
 std::vector<Target> engine_targets() {
-  return {{"axon_list", read_layer_list, mutate_axon_list, is_axon_list},
-          {"axon_program", read_axon_program, mutate_axon_program, is_axon_program},
+  return {{"axon_list", read_layer_list, mutate_axon_list, is_axon_list, nullptr, repair_axon_list},
+          {"axon_program", read_axon_program, mutate_axon_program, is_axon_program, nullptr,
+           repair_axon_program},
           {"ethos_u_stream", read_stream, mutate_stream},
-          {"neutron_payload", read_neutron_payload, mutate_neutron_payload, is_neutron_payload}};
+          {"neutron_payload", read_neutron_payload, mutate_neutron_payload, is_neutron_payload,
+           nullptr, repair_neutron_payload}};
 }
 
 }  // namespace thimble::fuzz

@@ -5,10 +5,18 @@ thimble_test(pt2_mutation_test
           ${CMAKE_CURRENT_LIST_DIR}/mutate.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp
   DEPS thimble_import thimble_passes thimble_formats nlohmann_json::nlohmann_json
   LABELS fuzz fast)
-thimble_test(pt2_integers_test
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/pt2_integers_test.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp
-  DEPS thimble_import thimble_passes thimble_formats nlohmann_json::nlohmann_json
-  LABELS fuzz fast)
+if(NOT WIN32)
+  thimble_test(import_bounds_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/import_bounds_test.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/repeat_command.cpp
+    DEPS thimble_import
+    LABELS fuzz fast)
+  thimble_test(pt2_values_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/pt2_values_test.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/repeat_command.cpp
+    DEPS thimble_import thimble_passes thimble_formats nlohmann_json::nlohmann_json
+    LABELS fuzz fast)
+endif()
 
 # fuzz_schema(NAME): the header NAME_bfbs_generated.h, which contains the binary schema of the format.
 add_library(fuzz_schemas INTERFACE)
@@ -43,20 +51,21 @@ if(THIMBLE_TESTS AND NOT WIN32)
     thimble_engines thimble_ethos_u_model thimble_ethos_u_text thimble_eval thimble_hostrun thimble_import
     thimble_neutron_model thimble_neutron_text thimble_partition thimble_passes thimble_quant thimble_test_folders
     nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
-  add_executable(fuzz_replay ${CMAKE_CURRENT_LIST_DIR}/replay.cpp ${CMAKE_CURRENT_LIST_DIR}/limits.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp)
+  add_executable(fuzz_replay ${CMAKE_CURRENT_LIST_DIR}/replay.cpp ${CMAKE_CURRENT_LIST_DIR}/limits.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp
+                 ${CMAKE_CURRENT_LIST_DIR}/repeat_command.cpp)
   target_link_libraries(fuzz_replay PRIVATE fuzz_targets)
   set_target_properties(fuzz_replay PROPERTIES ENABLE_EXPORTS ON) # the C output calls kernels of the program
   add_test(NAME fuzz_replay COMMAND fuzz_replay ${CMAKE_SOURCE_DIR} 500)
   set_tests_properties(fuzz_replay PROPERTIES LABELS "fuzz;fast" TIMEOUT 600)
   file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/limits_targets.txt limits_targets)
-  add_test(NAME fuzz_limits COMMAND fuzz_replay ${CMAKE_SOURCE_DIR} 0 --limits 3000 ${limits_targets})
+  add_test(NAME fuzz_limits COMMAND fuzz_replay ${CMAKE_SOURCE_DIR} 0 --limits ${limits_targets})
   set_tests_properties(fuzz_limits PROPERTIES LABELS "fuzz;fast" TIMEOUT 600)
   add_test(NAME fuzz_readme COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/readme_test.py $<TARGET_FILE:fuzz_replay>
                                     ${CMAKE_CURRENT_LIST_DIR}/README.md)
   set_tests_properties(fuzz_readme PROPERTIES LABELS "fuzz;fast" TIMEOUT 60)
   # fuzz_replay with targets that have one defect each, to test it.
   add_executable(fuzz_replay_defects ${CMAKE_CURRENT_LIST_DIR}/replay.cpp ${CMAKE_CURRENT_LIST_DIR}/limits.cpp ${CMAKE_CURRENT_LIST_DIR}/heap_peak.cpp
-                                     ${CMAKE_CURRENT_LIST_DIR}/replay_defects.cpp ${CMAKE_CURRENT_LIST_DIR}/mutate.cpp)
+                                     ${CMAKE_CURRENT_LIST_DIR}/repeat_command.cpp ${CMAKE_CURRENT_LIST_DIR}/replay_defects.cpp ${CMAKE_CURRENT_LIST_DIR}/mutate.cpp)
   target_link_libraries(fuzz_replay_defects PRIVATE thimble_runtime thimble_formats thimble_base)
   add_test(NAME fuzz_replay_test COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/replay_test.py $<TARGET_FILE:fuzz_replay_defects>
                                          ${CMAKE_CURRENT_LIST_DIR}/fuzz.py)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <optional>
 
 #include "base/aligned_bytes.h"
 #include "engines/axon/container/layers.h"
@@ -230,9 +231,15 @@ Bytes mutate_axon_list(Bytes bytes, const Bytes& other, Random& random) {
                        sizeof(axon::LayerRecord), random);
     }
   }
+  return repair_axon_list(to_bytes(list));
+}
+
+Bytes repair_axon_list(Bytes bytes) {
+  if (bytes.size() < sizeof(axon::Header)) return bytes;
+  const AlignedBytes list{ByteView(bytes)};
   const uint64_t hash = axon::content_hash(list.data(), static_cast<uint32_t>(list.size()));
-  std::memcpy(list.data() + offsetof(axon::Header, content_hash), &hash, sizeof hash);
-  return to_bytes(list);
+  std::memcpy(bytes.data() + offsetof(axon::Header, content_hash), &hash, sizeof hash);
+  return bytes;
 }
 
 Bytes mutate_axon_program(Bytes bytes, const Bytes& other, Random& random) {
@@ -244,11 +251,38 @@ Bytes mutate_axon_program(Bytes bytes, const Bytes& other, Random& random) {
     change_number(program.data(), in_header ? 0 : sizeof(ProgramHeader),
                   in_header ? sizeof(ProgramHeader) : program.size(), random);
   }
+  return repair_axon_program(to_bytes(program));
+}
+
+Bytes repair_axon_program(Bytes bytes) {
+  using abi::axon::ProgramHeader;
+  if (bytes.size() < sizeof(ProgramHeader)) return bytes;
+  const AlignedBytes program{ByteView(bytes)};
   const uint64_t hash =
       abi::axon::program_hash(program.data(), static_cast<uint32_t>(program.size()));
-  std::memcpy(program.data() + offsetof(ProgramHeader, content_hash), &hash, sizeof hash);
-  return to_bytes(program);
+  std::memcpy(bytes.data() + offsetof(ProgramHeader, content_hash), &hash, sizeof hash);
+  return bytes;
 }
+
+namespace {
+
+/// Stores the hash of a kernel list, if the bytes begin with one.
+void repair_kernel_list(std::span<std::byte> bytes) {
+  neutron::Header header;
+  if (bytes.size() < sizeof header) return;
+  const AlignedBytes aligned{ByteView(bytes.data(), bytes.size())};
+  std::memcpy(&header, aligned.data(), sizeof header);
+  const size_t weights_at = (size_t{header.program_bytes} + 15) / 16 * 16;
+  if (header.program_bytes < sizeof header ||
+      !inside(weights_at, header.weight_bytes, 1, bytes.size())) {
+    return;
+  }
+  const uint32_t hash = neutron::content_hash(aligned.data(), header.program_bytes,
+                                              aligned.data() + weights_at, header.weight_bytes);
+  std::memcpy(bytes.data() + offsetof(neutron::Header, content_hash), &hash, sizeof hash);
+}
+
+}  // namespace
 
 bool mutate_kernel_list(std::span<std::byte> bytes, Random& random) {
   neutron::Header header;
@@ -281,24 +315,38 @@ bool mutate_kernel_list(std::span<std::byte> bytes, Random& random) {
                        sizeof(neutron::KernelRecord), random);
     }
   }
-  const uint32_t hash =
-      neutron::content_hash(program, header.program_bytes, weights, header.weight_bytes);
-  std::memcpy(program + offsetof(neutron::Header, content_hash), &hash, sizeof hash);
+  repair_kernel_list(bytes);
   return true;
 }
 
-Bytes mutate_neutron_payload(Bytes bytes, const Bytes& other, Random& random) {
-  const AlignedBytes payload{ByteView(bytes)};
+namespace {
+
+/// Returns the offset of the kernel list in a payload; nothing for other bytes.
+std::optional<size_t> kernel_list_at(ByteView bytes) {
+  const AlignedBytes payload{bytes};
   abi::neutron::PayloadView view;
   abi::neutron::PayloadProblem problem;
-  if (abi::neutron::read_payload(payload.data(), static_cast<uint32_t>(payload.size()), view,
-                                 problem)) {
-    const auto program_at = static_cast<size_t>(view.program - payload.data());
+  if (!abi::neutron::read_payload(payload.data(), static_cast<uint32_t>(payload.size()), view,
+                                  problem)) {
+    return std::nullopt;
+  }
+  return static_cast<size_t>(view.program - payload.data());
+}
+
+}  // namespace
+
+Bytes repair_neutron_payload(Bytes bytes) {
+  if (const auto at = kernel_list_at(bytes)) repair_kernel_list(std::span(bytes).subspan(*at));
+  return bytes;
+}
+
+Bytes mutate_neutron_payload(Bytes bytes, const Bytes& other, Random& random) {
+  if (const auto program_at = kernel_list_at(bytes)) {
     if (random() % 8 == 0) {
-      change_number(reinterpret_cast<uint8_t*>(bytes.data()), 0, program_at, random);
+      change_number(reinterpret_cast<uint8_t*>(bytes.data()), 0, *program_at, random);
       return bytes;
     }
-    if (mutate_kernel_list(std::span(bytes).subspan(program_at), random)) return bytes;
+    if (mutate_kernel_list(std::span(bytes).subspan(*program_at), random)) return bytes;
   }
   return mutate(std::move(bytes), other, random);
 }

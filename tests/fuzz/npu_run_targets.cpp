@@ -302,10 +302,11 @@ bool is_neutron_payload(ByteView bytes) {
 }
 
 std::vector<Target> npu_run_targets() {
-  return {{"axon_run", run_axon, mutate_axon_list, is_axon_list},
+  return {{"axon_run", run_axon, mutate_axon_list, is_axon_list, nullptr, repair_axon_list},
           {"ethos_u_payload", run_ethos_u_payload, mutate_ethos_u_payload, is_ethos_u_payload},
           {"ethos_u_run", run_ethos_u, mutate_ethos_u_run, is_ethos_u_run},
-          {"neutron_run", run_neutron, mutate_neutron_payload, is_neutron_payload}};
+          {"neutron_run", run_neutron, mutate_neutron_payload, is_neutron_payload, nullptr,
+           repair_neutron_payload}};
 }
 
 }  // namespace thimble::fuzz

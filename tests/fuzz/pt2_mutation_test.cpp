@@ -60,8 +60,8 @@ const std::vector<Consumer>& consumers() {
   return all;
 }
 
-/// Upper bound for memory: 16 MiB plus eight times the archive's size. One more archive's size is
-/// added for a consumer's copy, because the archive is not in a file.
+/// The limit is stricter than that of docs/faults.md: 16 MiB plus eight times the archive, and once
+/// more for a consumer's copy, because the archive is not in a file.
 void consume(const Bytes& archive) {
   const size_t limit = (size_t{16} << 20) + 9 * archive.size();
   for (const Consumer& consumer : consumers()) {

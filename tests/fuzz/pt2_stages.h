@@ -24,7 +24,8 @@ inline void import_and_clean(const Bytes& archive) {
   ASSERT_TRUE(verified.ok()) << verified.error().message;
   const auto cleaned = passes::run_float_passes(model->graph);
   if (!cleaned.ok()) return;
-  ASSERT_TRUE(ir::verify(*cleaned).ok());
+  const auto still_verified = ir::verify(*cleaned);
+  ASSERT_TRUE(still_verified.ok()) << still_verified.error().message;
 }
 
 /// Returns the number in an environment variable, or `otherwise`.

@@ -2,12 +2,13 @@
 // Runs the targets on committed inputs and on seeded mutations of them.
 //
 //   fuzz_replay SOURCE_DIR COUNT [--first NUMBER] [TARGET...]
+//   fuzz_replay SOURCE_DIR 0 --limits [TARGET...]
 //   fuzz_replay --list
 //
 // Inputs are those of tests/fuzz/corpus/<target>, and the files of at most 32 KiB that
 // tests/fuzz/inputs.txt names. COUNT mutations for each target: NUMBER (1 if absent) and the next
 // ones. The number of a mutation is its seed, so a target, a number and COUNT 1 repeat it. Seven of
-// eight keep the form of the input (Target::mutate).
+// eight keep the form of the input (Target::mutate). --limits changes inputs as limits.h describes.
 //
 // Prints a table in Markdown. Fails if a run crashes or exceeds a limit below; if a target rejects
 // all its inputs, or accepts one that does not pass its first checks; and, of 100 mutations or
@@ -15,86 +16,28 @@
 
 #include <algorithm>
 #include <charconv>
-#include <csignal>
 #include <cstdio>
-#include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include <string>
 
-#include <sys/time.h>
-#include <unistd.h>
-
+#include "tests/fuzz/bounds.h"
 #include "tests/fuzz/heap_peak.h"
 #include "tests/fuzz/limits.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/read_file.h"
+#include "tests/fuzz/repeat_command.h"
 #include "tests/fuzz/targets.h"
-
-// Function of the sanitizers' runtime; null in a program without one.
-extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
 
 namespace thimble::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kBytesMax = size_t{16} << 20, kBytesMaxPerByte = 64;
-constexpr double kSecondsMax = 1;             // of processor time
-constexpr unsigned kHangSeconds = 10;         // the same, after which the program ends
-constexpr unsigned kElapsedSecondsMax = 300;  // other processes may need the machine meanwhile
 constexpr uintmax_t kInputBytesMax = 32 << 10;
-
-char repeat[1024];  // how to repeat the present run; a signal handler must not allocate
-
-void print_repeat() {
-  constexpr std::string_view kText = "\ncrash, or a run without an end; repeat: ";
-  [[maybe_unused]] auto written = write(2, kText.data(), kText.size());
-  written = write(2, repeat, std::strlen(repeat));
-  written = write(2, "\n", 1);
-}
-
-[[noreturn]] void report_signal(int) {
-  print_repeat();
-  _exit(1);
-}
-
-/// Installs report_signal() with a stack of its own, because a deep input may exhaust the stack. A
-/// sanitizer reports crashes itself.
-void catch_signals() {
-  std::vector<int> signals = {SIGABRT, SIGALRM, SIGPROF};
-  if (__sanitizer_set_death_callback != nullptr) {
-    __sanitizer_set_death_callback(print_repeat);
-  } else {
-    signals.insert(signals.end(), {SIGSEGV, SIGFPE, SIGILL, SIGBUS});
-  }
-  static char stack[1 << 16];
-  stack_t other = {};
-  other.ss_sp = stack;
-  other.ss_size = sizeof stack;
-  sigaltstack(&other, nullptr);
-  struct sigaction action = {};
-  action.sa_handler = report_signal;
-  action.sa_flags = SA_ONSTACK;
-  for (const int each : signals) sigaction(each, &action, nullptr);
-}
-
-/// Processor time, because other processes share the machine.
-double seconds_used() {
-  timespec now = {};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-void set_timers(unsigned processor_seconds, unsigned elapsed_seconds) {
-  itimerval timer = {};
-  timer.it_value.tv_sec = processor_seconds;
-  setitimer(ITIMER_PROF, &timer, nullptr);
-  alarm(elapsed_seconds);
-}
+constexpr size_t kLimitsBytesMax = 3000;  // of an input that --limits changes
 
 /// Returns the files of `folder` that end with `suffix`, sorted.
 std::vector<fs::path> files_of(const fs::path& folder, std::string_view suffix) {
@@ -126,26 +69,25 @@ class Replay {
  public:
   Replay(const Target& target, std::string source) : target_(target), source_(std::move(source)) {}
 
-  /// Runs every input of at most `input_bytes_max` bytes with each number as each limit of an
-  /// integer type: the numbers of a text, or the aligned words of other bytes. Returns true if
-  /// nothing failed.
-  bool run_limits(uint64_t input_bytes_max) {
+  /// Runs every input of at most kLimitsBytesMax bytes with each number as each limit of an integer
+  /// type: the numbers of a text, or the aligned words of other bytes. Returns true if nothing
+  /// failed.
+  bool run_limits() {
     uint64_t count = 0;
     const double start = seconds_used();
     counts_ = {};
     for (const fs::path& path : inputs_of(source_, target_.name)) {
       const Bytes input = read_file(path);
-      if (input.size() > input_bytes_max) continue;
+      if (input.size() > kLimitsBytesMax) continue;
       for_each_limit(input, [&](const Bytes& changed, size_t at, const std::string& value) {
-        describe(0, "--limits " + std::to_string(input_bytes_max) + " # " + path.string() +
-                        ", byte " + std::to_string(at) + " = " + value);
-        count_outcome(changed);
+        describe(0, "--limits # " + path.string() + ", byte " + std::to_string(at) + " = " + value);
+        count_outcome(target_.repair == nullptr ? changed : target_.repair(changed));
         ++count;
       });
     }
-    set_timers(0, 0);
-    describe(0, "--limits " + std::to_string(input_bytes_max));
-    if (count == 0) fail("no input with a number");
+    stop_timers();
+    describe(0, "--limits");
+    if (count == counts_.rejected_first) fail("no change passes the first checks");
     print(count, seconds_used() - start);
     return !failed_;
   }
@@ -170,7 +112,7 @@ class Replay {
       describe(1, "--first " + std::to_string(first + i));
       run_mutation(inputs, first + i);
     }
-    set_timers(0, 0);
+    stop_timers();
     describe(count, "--first " + std::to_string(first));
     print(count, seconds_used() - start);
     if (count < 100) return !failed_;
@@ -190,12 +132,12 @@ class Replay {
 
   /// Stores the command that repeats what runs next.
   void describe(uint64_t count, const std::string& more) {
-    std::snprintf(repeat, sizeof repeat, "fuzz_replay %s %llu %s %s", source_.c_str(),
-                  static_cast<unsigned long long>(count), target_.name.c_str(), more.c_str());
+    set_repeat_command("fuzz_replay " + source_ + " " + std::to_string(count) + " " + target_.name +
+                       " " + more);
   }
 
   void fail(const std::string& what) {
-    std::printf("%s: %s; repeat: %s\n", target_.name.c_str(), what.c_str(), repeat);
+    std::printf("%s: %s; repeat: %s\n", target_.name.c_str(), what.c_str(), repeat_command());
     failed_ = true;
   }
 
@@ -227,14 +169,16 @@ class Replay {
   Outcome run_once(const Bytes& bytes) {
     const size_t inflated = target_.inflated_bytes == nullptr ? 0 : target_.inflated_bytes(bytes);
     const size_t bytes_max = kBytesMax + kBytesMaxPerByte * (bytes.size() + inflated);
-    set_timers(kHangSeconds, kElapsedSecondsMax);
+    start_timers();
     const double start = seconds_used();
     const testing::HeapPeak peak;
     const Outcome outcome = target_.run(bytes);
     const double seconds = seconds_used() - start;
     counts_.longest_seconds = std::max(counts_.longest_seconds, seconds);
     counts_.most_bytes = std::max(counts_.most_bytes, peak.bytes());
-    if (seconds > kSecondsMax) fail(std::to_string(seconds) + " s, at most 1 s expected");
+    if (seconds > kSecondsMax) {
+      fail(std::to_string(seconds) + " s, at most " + std::to_string(kSecondsMax) + " s expected");
+    }
     if (peak.bytes() > bytes_max) {
       fail(std::to_string(peak.bytes()) + " B allocated for " + std::to_string(bytes.size()) +
            " B, at most " + std::to_string(bytes_max) + " expected");
@@ -281,23 +225,23 @@ int main(int argc, char** argv) {
   const auto number = [](const std::string& word, uint64_t& value) {
     return std::from_chars(word.data(), word.data() + word.size(), value).ec == std::errc();
   };
-  uint64_t count = 0, first = 1, limits = 0;
+  uint64_t count = 0, first = 1;
+  bool limits = false;
   std::vector<const Target*> chosen;
   bool good = words.size() >= 2 && number(words[1], count);
   for (size_t i = 2; good && i < words.size(); ++i) {
     if (words[i] == "--first") {
       good = ++i < words.size() && number(words[i], first);
     } else if (words[i] == "--limits") {
-      good = ++i < words.size() && number(words[i], limits);
+      limits = true;
     } else {
       chosen.push_back(find_target(words[i]));
       good = chosen.back() != nullptr;
     }
   }
   if (!good) {
-    std::fputs(
-        "usage: fuzz_replay SOURCE_DIR COUNT [--first NUMBER] [--limits BYTES] [TARGET...]\n",
-        stderr);
+    std::fputs("usage: fuzz_replay SOURCE_DIR COUNT [--first NUMBER | --limits] [TARGET...]\n",
+               stderr);
     return 2;
   }
   if (chosen.empty()) {
@@ -308,7 +252,7 @@ int main(int argc, char** argv) {
   bool passed = true;
   for (const Target* target : chosen) {
     Replay replay(*target, words[0]);
-    passed = (limits != 0 ? replay.run_limits(limits) : replay.run(count, first)) && passed;
+    passed = (limits ? replay.run_limits() : replay.run(count, first)) && passed;
   }
   return passed ? 0 : 1;
 }

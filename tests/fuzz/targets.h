@@ -33,9 +33,11 @@ struct Target {
   /// Number of bytes of the compressed members of an archive when they are not compressed, which
   /// count for the limit of memory. Null: no archive.
   size_t (*inflated_bytes)(ByteView bytes) = nullptr;
+  /// Corrects the hash of changed bytes, which the first checks compare. Null: there is none.
+  Bytes (*repair)(Bytes bytes) = nullptr;
 };
 
-/// Time without a message after which the two ends of a serial line end. libFuzzer's program has a
+/// Time without a message after which host and board stop waiting. libFuzzer's program sets a
 /// shorter one than the tests, which other processes may delay.
 inline std::chrono::milliseconds serial_patience{1000};
 

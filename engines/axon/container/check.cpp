@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the whole container including its hash; texts of the statuses.
+// Checks the whole container except its hash; texts of the statuses.
 
 #include "engines/axon/container/check_layer.h"
 #include "engines/axon/container/layers.h"
