@@ -99,14 +99,16 @@ Result<std::string> compile_shared(const CompileArguments& all) {
   THIMBLE_TRY(const driver::CompileOptions options, compile_options(each[0]));
   THIMBLE_TRY(const std::string summary,
               driver::share_arena(compiled, options, all.share.exclusive.value_or(true)));
+  OutputFiles files;
   std::string text;
   for (size_t i = 0; i < each.size(); ++i) {
-    THIMBLE_CHECK(write_outputs(each[i], options.vendor, compiled[i]));
+    THIMBLE_CHECK(add_outputs(each[i], options.vendor, compiled[i], &files));
     const driver::CompileReport& report = compiled[i].report;
     text += all.json
                 ? driver::json_report(report)
                 : driver::text_report(report, all.emits("pte") ? pte_path(each[i]) : fs::path());
   }
+  THIMBLE_CHECK(files.commit());
   return text + (all.json ? "" : summary);
 }
 
@@ -161,10 +163,12 @@ int compile_all(CompileArguments& arguments) {
     if (!arguments.calibrations.empty()) arguments.calibrate = arguments.calibrations[0];
     return compile(arguments);
   }
-  if (models < 2 || !arguments.output.empty() || !arguments.report.empty()) {
+  const bool has_file_of_one = !arguments.output.empty() || !arguments.report.empty() ||
+                               !arguments.kernels.empty() || !arguments.kernels_dir.empty();
+  if (models < 2 || has_file_of_one) {
     return fail(Error{ErrorKind::kBadInput,
-                      "--share-arena: several models expected, --out-dir for their files, no -o "
-                      "and no --report"},
+                      "--share-arena: several models expected, --out-dir for their files, no -o, "
+                      "--report, --kernels and --kernels-dir, which are of one model"},
                 arguments.json);
   }
   const Result<std::string> text = compile_shared(arguments);

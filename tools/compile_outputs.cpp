@@ -16,7 +16,6 @@
 #include "report/report.h"
 #include "tools/c_files.h"
 #include "tools/linker_files.h"
-#include "tools/output.h"
 #include "tools/version.h"
 
 namespace thimble::tools {
@@ -70,56 +69,64 @@ std::string report_file(const CompileArguments& arguments, const driver::Compile
 
 }  // namespace
 
-Status write_outputs(const CompileArguments& arguments, const engine::VendorTools& vendor,
-                     driver::Compiled& compiled) {
+Status add_outputs(const CompileArguments& arguments, const engine::VendorTools& vendor,
+                   driver::Compiled& compiled, OutputFiles* files) {
   THIMBLE_CHECK(make_folder(arguments.out_dir));
   THIMBLE_CHECK(make_folder(arguments.kernels_dir));
-  OutputFiles files;
-  files.protect(arguments.model);
-  files.protect(arguments.calibrate);
+  const size_t first = files->added().size();
+  files->protect(arguments.model);
+  files->protect(arguments.calibrate);
   fs::path path = pte_path(arguments);
   const std::string label = path.filename().string();
-  if (arguments.emits("pte")) THIMBLE_CHECK(files.add(path, compiled.pte));
+  if (arguments.emits("pte")) THIMBLE_CHECK(files->add(path, compiled.pte));
   if (arguments.emits("tflite")) {
     THIMBLE_TRY(const Bytes model, interchange::to_tflite(compiled.integer_graph));
-    THIMBLE_CHECK(files.add(path.replace_extension(".tflite"), model));
+    THIMBLE_CHECK(files->add(path.replace_extension(".tflite"), model));
   }
   if (arguments.emits("tosa")) {
     THIMBLE_TRY(const Bytes model, interchange::to_tosa(compiled.integer_graph));
-    THIMBLE_CHECK(files.add(path.replace_extension(".tosa"), model));
+    THIMBLE_CHECK(files->add(path.replace_extension(".tosa"), model));
   }
   if (arguments.emits("tosa-fp")) {
     THIMBLE_TRY(const driver::CompileOptions options, compile_options(arguments));
     THIMBLE_TRY(const ir::Graph graph, driver::load_float_graph(arguments.model, options.shapes));
     THIMBLE_TRY(const Bytes model, interchange::to_tosa_fp(graph));
-    THIMBLE_CHECK(files.add(path.replace_extension(".fp.tosa"), model));
+    THIMBLE_CHECK(files->add(path.replace_extension(".fp.tosa"), model));
   }
   if (arguments.emits("ir")) {
     THIMBLE_TRY(const ir::Graph whole,
                 partition::inline_subgraphs(compiled.lowered.graph, compiled.subgraphs));
-    THIMBLE_CHECK(files.add(path.replace_extension(".ir"), ir::print(whole)));
+    THIMBLE_CHECK(files->add(path.replace_extension(".ir"), ir::print(whole)));
   }
   if (arguments.emits("model-explorer")) {
     path.replace_extension(".model_explorer.json");
-    THIMBLE_CHECK(files.add(path, report::model_explorer_json(compiled)));
+    THIMBLE_CHECK(files->add(path, report::model_explorer_json(compiled)));
   }
   if (arguments.emits("c")) {
     const std::string layout = arguments.c_layout.empty() ? "plain" : arguments.c_layout;
-    THIMBLE_CHECK(add_c_files(compiled, pte_path(arguments), layout, &files));
+    THIMBLE_CHECK(add_c_files(compiled, pte_path(arguments), layout, files));
   }
   const fs::path folder = path.parent_path();
   const EngineOutput output{compiled.lowered.delegates, vendor, folder,
                             arguments.kernels_dir.empty() ? folder : arguments.kernels_dir};
   for (const auto& engine : arguments.engines) {
-    THIMBLE_CHECK(engine->add_files(output, &files, &compiled.report.notes));
+    THIMBLE_CHECK(engine->add_files(output, files, &compiled.report.notes));
   }
-  THIMBLE_CHECK(add_kernels(arguments, compiled, compiled.pte, label, &files));
-  for (const OutputFiles::Added& file : files.added()) {
+  THIMBLE_CHECK(add_kernels(arguments, compiled, compiled.pte, label, files));
+  for (size_t i = first; i < files->added().size(); ++i) {
+    const OutputFiles::Added& file = files->added()[i];
     compiled.report.files.push_back({file.path.string(), file.bytes});
   }
   if (!arguments.report.empty()) {
-    THIMBLE_CHECK(files.add(arguments.report, report_file(arguments, compiled)));
+    THIMBLE_CHECK(files->add(arguments.report, report_file(arguments, compiled)));
   }
+  return ok();
+}
+
+Status write_outputs(const CompileArguments& arguments, const engine::VendorTools& vendor,
+                     driver::Compiled& compiled) {
+  OutputFiles files;
+  THIMBLE_CHECK(add_outputs(arguments, vendor, compiled, &files));
   return files.commit();
 }
 

@@ -9,13 +9,20 @@
 #include "driver/compile.h"
 #include "driver/methods.h"
 #include "tools/compile_arguments.h"
+#include "tools/output.h"
 
 namespace thimble::tools {
 
 /// Path of the `.pte`: -o, or the model's name in --out-dir.
 [[nodiscard]] std::filesystem::path pte_path(const CompileArguments& arguments);
 
-/// Writes all files or none. Adds them, and notes of the engines about them, to the report.
+/// Adds all files of one model; the caller commits them. Adds them, and notes of the engines about
+/// them, to the report.
+[[nodiscard]] Status add_outputs(const CompileArguments& arguments,
+                                 const engine::VendorTools& vendor, driver::Compiled& compiled,
+                                 OutputFiles* files);
+
+/// Writes all files of one model, or none.
 [[nodiscard]] Status write_outputs(const CompileArguments& arguments,
                                    const engine::VendorTools& vendor, driver::Compiled& compiled);
 

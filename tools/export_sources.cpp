@@ -39,13 +39,6 @@ struct ExportArguments {
   bool json = false;
 };
 
-constexpr std::string_view kLicenseLine = "// SPDX-License-Identifier: Apache-2.0\n";
-
-std::string with_license(std::string_view text) {
-  const bool has_line = text.find("SPDX-License-Identifier") != std::string_view::npos;
-  return (has_line ? "" : std::string(kLicenseLine)) + std::string(text);
-}
-
 /// The compiler's flags for a core. Only the cores whose floating-point unit Thimble's kernels use
 /// get its calling convention.
 std::string core_flags(const engine::Core& core) {
@@ -212,7 +205,7 @@ Status add_plain(const std::vector<hostrun::DeviceFile>& device, const std::stri
                  ExportFolder& files) {
   std::string sources, includes;
   for (const hostrun::DeviceFile& file : device) {
-    THIMBLE_CHECK(files.add(file.path, with_license(file.text)));
+    THIMBLE_CHECK(files.add(file.path, file.text));
     if (file.is_source()) sources += file.path + "\n";
     const fs::path folder = fs::path(file.path).parent_path();
     const std::string option = "-I" + folder.generic_string() + "\n";
@@ -242,11 +235,13 @@ Status add_library(const ExportArguments& arguments, std::vector<hostrun::Device
   for (const hostrun::DeviceFile& file : device) {
     const fs::path path = file.path;
     if (!is_interface_folder(path.parent_path())) continue;
-    forwarding.push_back({path.filename().string(), fmt::format("#include \"{}\"\n", file.path)});
+    forwarding.push_back(
+        {path.filename().string(),
+         fmt::format("// SPDX-License-Identifier: Apache-2.0\n#include \"{}\"\n", file.path)});
   }
   std::ranges::move(forwarding, std::back_inserter(device));
   for (hostrun::DeviceFile& file : device) {
-    std::string text = with_license(file.text);
+    std::string text = file.text;
     if (arduino && file.is_source()) text.insert(text.find('\n') + 1, kArduinoPrelude);
     THIMBLE_CHECK(files.add("src/" + file.path, text));
     const bool is_model =
@@ -319,6 +314,7 @@ Status write_folder(const ExportArguments& arguments) {
   const int64_t state = formats::pte::runtime_bytes(hostrun::executed_plan(program));
   std::string table = hostrun::kernel_source(used, label);
   table = fmt::format(
+      "// SPDX-License-Identifier: Apache-2.0\n"
       "#define THIMBLE_FILE \"{0} is for {1}\"\n"
       "#define THIMBLE_NEEDS_{2}\n"
       "#include \"kernels/require_isa.h\"\n"

@@ -15,6 +15,7 @@
 #endif
 
 #include "tools/commands.h"
+#include "tools/signals.h"
 
 namespace {
 
@@ -81,6 +82,7 @@ int main(int argc, char** argv) {
 #endif
   std::set_terminate(report_terminate);
   int exit_code = 2;
+  const thimble::tools::SignalScope signals;
   try {
     exit_code = run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -5,9 +5,9 @@
 #include <cctype>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <system_error>
 
+#include "base/read_file.h"
 #include "base/replace_file.h"
 
 namespace thimble::tools {
@@ -128,21 +128,7 @@ Status OutputFiles::commit() {
 }
 
 Result<Bytes> read_file(const fs::path& path) {
-  std::error_code error;
-  const uintmax_t size = fs::file_size(path, error);
-  const bool failed = static_cast<bool>(error);
-  std::ifstream stream(path, std::ios::binary);
-  if (!fs::exists(path, error)) return bad_input("{}: no such file", path.string());
-  if (fs::is_directory(path, error)) {
-    return bad_input("{}: is a folder, expected a file", path.string());
-  }
-  if (failed || !stream) return bad_input("{}: cannot be read", path.string());
-  Bytes bytes(static_cast<size_t>(size));
-  stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (stream.gcount() != static_cast<std::streamsize>(bytes.size())) {
-    return bad_input("{}: cannot be read", path.string());
-  }
-  return bytes;
+  return base::read_file(path);
 }
 
 std::string extension(const fs::path& path) {

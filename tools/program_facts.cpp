@@ -210,8 +210,9 @@ class Reader {
   }
 
   Status add_sizes(ProgramFacts* facts) const {
-    THIMBLE_TRY(const auto states, emit::read_states(program_));
-    for (const emit::StateContent& state : states) {
+    const auto states = emit::read_states(program_);
+    if (!states) return prefixed(label_, states.error());
+    for (const emit::StateContent& state : *states) {
       facts->state_bytes += static_cast<int64_t>(state.bytes);
     }
     for (const Bytes& constant : program_.constants) {

@@ -123,6 +123,11 @@ Status run_with_state(const RunArguments& arguments, const Calls& calls, RunResu
   THIMBLE_CHECK(model.reset());
   if (!arguments.load_state.empty()) {
     THIMBLE_TRY(const Bytes saved, read_file(arguments.load_state));
+    THIMBLE_TRY(const Bytes own, model.save());
+    if (saved.size() != own.size()) {
+      return bad_input("{}: has {} B, the states of {} have {} B", arguments.load_state.string(),
+                       saved.size(), model.label, own.size());
+    }
     THIMBLE_CHECK(model.restore(saved));
   }
   for (const std::vector<ir::Tensor>& inputs : calls) {

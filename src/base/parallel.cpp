@@ -13,10 +13,16 @@
 
 namespace thimble {
 
+namespace {
+
+constexpr int kThreadsMax = 256;
+
+}  // namespace
+
 int machine_threads() {
   if (const char* text = std::getenv("THIMBLE_THREADS")) {
     const int wanted = std::atoi(text);
-    if (wanted > 0) return wanted;
+    if (wanted > 0) return std::min(wanted, kThreadsMax);
   }
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/replace_file.h"
 
+#include <algorithm>
 #include <cerrno>
-#include <fstream>
+#include <cstdint>
+#include <random>
 #include <system_error>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #ifdef _WIN32
-#include <process.h>
+#include <io.h>
 #else
 #include <unistd.h>
 #endif
@@ -16,17 +20,43 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kWriteBytesMax = size_t{1} << 30;  // of one call
+
+// A new file: an existing one or a link is an error. The mode of a file is that of the user's mask.
 #ifdef _WIN32
-int process_id() {
-  return _getpid();
+int create(const fs::path& path) {
+  return _wopen(path.c_str(), _O_CREAT | _O_EXCL | _O_WRONLY | _O_BINARY, _S_IREAD | _S_IWRITE);
+}
+int64_t write_some(int file, ByteView bytes) {
+  return _write(file, bytes.data(), static_cast<unsigned>(std::min(bytes.size(), kWriteBytesMax)));
+}
+int close_file(int file) {
+  return _close(file);
 }
 #else
-int process_id() {
-  return static_cast<int>(getpid());
+int create(const fs::path& path) {
+  return open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+}
+int64_t write_some(int file, ByteView bytes) {
+  return write(file, bytes.data(), std::min(bytes.size(), kWriteBytesMax));
+}
+int close_file(int file) {
+  return close(file);
 }
 #endif
 
-/// Removes the temporary name, also after std::bad_alloc.
+/// Returns an errno; 0: all is written.
+int write_all(int file, ByteView bytes) {
+  while (!bytes.empty()) {
+    const int64_t written = write_some(file, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : EIO;
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return 0;
+}
+
+/// Removes the temporary file at the end of the scope, also if memory ends.
 class Remover {
  public:
   explicit Remover(const fs::path& path) : path_(path) {}
@@ -45,19 +75,17 @@ class Remover {
 
 fs::path temporary_path(const fs::path& path) {
   fs::path temporary = path;
-  temporary += fmt::format(".{}.tmp", process_id());
+  temporary += fmt::format(".{:08x}.tmp", std::random_device()());
   return temporary;
 }
 
 Status write_temporary(const fs::path& path, const fs::path& temporary, ByteView bytes) {
-  errno = 0;
-  std::ofstream stream(temporary, std::ios::binary);
-  stream.write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  if (stream) return ok();
-  const std::string reason = errno != 0 ? ": " + std::generic_category().message(errno) : "";
-  return bad_input("{}: cannot be written{}", path.string(), reason);
+  const int file = create(temporary);
+  int error = file < 0 ? errno : write_all(file, bytes);
+  if (file >= 0 && close_file(file) != 0 && error == 0) error = errno;
+  if (error == 0) return ok();
+  return bad_input("{}: cannot be written: {}", path.string(),
+                   std::generic_category().message(error));
 }
 
 Status replace_file(const fs::path& path, ByteView bytes) {

@@ -10,10 +10,10 @@
 
 namespace thimble::base {
 
-/// Returns the temporary name for a file: PATH.PID.tmp.
+/// Returns a temporary name for a file: PATH, a random number of 8 digits, and `.tmp`.
 [[nodiscard]] std::filesystem::path temporary_path(const std::filesystem::path& path);
 
-/// Writes the bytes to `temporary`. The message of an error names `path`.
+/// Writes the bytes to a new file, `temporary`. The message of an error names `path`.
 [[nodiscard]] Status write_temporary(const std::filesystem::path& path,
                                      const std::filesystem::path& temporary, ByteView bytes);
 

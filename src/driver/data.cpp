@@ -5,8 +5,8 @@
 #include <cassert>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 
+#include "base/read_file.h"
 #include "formats/kind/file_kind.h"
 
 namespace thimble::driver {
@@ -122,9 +122,9 @@ Result<npy::NpzArrays> read_arrays(const std::filesystem::path& path) {
   const auto explained = [&](const Error& error) {
     return formats::explain_file(path, formats::FileUse::kSamples, error);
   };
-  std::ifstream file(path, std::ios::binary);
+  THIMBLE_TRY(base::InputFile file, base::open_file(path));
   char start = 0;
-  if (file.get(start) && start == npy::kMagic[0]) {
+  if (file.stream.get(start) && start == npy::kMagic[0]) {
     auto array = npy::read_npy(path);
     if (!array) return explained(array.error());
     npy::NpzArrays arrays;

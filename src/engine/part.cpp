@@ -2,11 +2,10 @@
 #include "engine/part.h"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "base/glob.h"
 #include "base/nearest.h"
+#include "base/read_file.h"
 #include "engine/part_table.h"
 #include "engine/parts_text.h"
 
@@ -334,11 +333,8 @@ std::string_view replacement(std::string_view name) {
 Result<Source> source_of(std::string_view name, const std::filesystem::path& folder) {
   if (name.ends_with(".toml")) {
     const std::filesystem::path path = folder / name;
-    std::ifstream file(path);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) return bad_input("{}: cannot be read", path.string());
-    return Source{text.str(), path.string(), path.parent_path()};
+    THIMBLE_TRY(const Bytes text, base::read_file(path));
+    return Source{std::string(as_text(text)), path.string(), path.parent_path()};
   }
   if (std::optional<Source> source = named_source(name)) return std::move(*source);
   if (const std::string_view core = other_core(name); !core.empty()) {

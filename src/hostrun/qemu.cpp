@@ -5,11 +5,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <random>
 #include <sstream>
-#include <system_error>
 
 #include "base/process.h"
+#include "base/work_folder.h"
 #include "cycles/counted_blocks.h"
 #include "hostrun/board_image.h"
 #include "hostrun/fvp.h"
@@ -32,41 +31,6 @@ constexpr Board kBoards[] = {
     {"cortex-m4", "mps2-an386"},  {"cortex-m55", "mps3-an547"},    {"cortex-m7", "mps2-an500"},
     {"cortex-m85", "mps3-an547"},
 };
-
-/// A temporary folder; the destructor removes it.
-class TemporaryFolder {
- public:
-  static Result<TemporaryFolder> make() {
-    std::random_device random;
-    std::error_code error;
-    const fs::path parent = fs::temp_directory_path(error);
-    for (int attempt = 0; !error && attempt < 100; ++attempt) {
-      fs::path path = parent / fmt::format("thimble-{:08x}{:08x}", random(), random());
-      if (fs::create_directory(path, error)) return TemporaryFolder(std::move(path));
-    }
-    return bad_input("{}: cannot create a temporary folder", parent.string());
-  }
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {}
-  fs::path path_;
-};
-
-Status write_file(const fs::path& path, ByteView bytes) {
-  std::ofstream stream(path, std::ios::binary);
-  stream.write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  if (!stream) return bad_input("{}: cannot be written", path.string());
-  return ok();
-}
 
 std::string read_text(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
@@ -231,8 +195,8 @@ class Boot {
 };
 
 /// Writes one file per input, with the data of all calls one after another.
-Status write_inputs(const fs::path& folder, std::string_view label, const Interface& interface,
-                    std::span<const std::vector<ir::Tensor>> calls) {
+Status write_inputs(const base::WorkFolder& folder, std::string_view label,
+                    const Interface& interface, std::span<const std::vector<ir::Tensor>> calls) {
   std::vector<Bytes> inputs(interface.inputs.size());
   for (const std::vector<ir::Tensor>& call : calls) {
     THIMBLE_CHECK(check_inputs(interface.inputs, call, label));
@@ -241,7 +205,7 @@ Status write_inputs(const fs::path& folder, std::string_view label, const Interf
     }
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    THIMBLE_CHECK(write_file(folder / fmt::format("in_{}", i), inputs[i]));
+    THIMBLE_CHECK(folder.write(fmt::format("in_{}", i), inputs[i]));
   }
   return ok();
 }
@@ -298,9 +262,9 @@ Result<QemuRun> run_on_qemu(ByteView pte, std::string_view label, const Interfac
                             std::span<const std::vector<ir::Tensor>> calls,
                             const QemuOptions& options) {
   if (!options.fvp.empty()) THIMBLE_CHECK(check_fvp(options.target, options.npu));
-  THIMBLE_TRY(const TemporaryFolder folder, TemporaryFolder::make());
-  THIMBLE_CHECK(write_file(folder.path() / "model.pte", pte));
-  THIMBLE_CHECK(write_inputs(folder.path(), label, interface, calls));
+  THIMBLE_TRY(const base::WorkFolder folder, base::WorkFolder::create("qemu"));
+  THIMBLE_CHECK(folder.write("model.pte", pte));
+  THIMBLE_CHECK(write_inputs(folder, label, interface, calls));
   Boot boot(folder.path(), label, interface, options);
   QemuRun run;
   if (options.profile) {

@@ -153,6 +153,12 @@ class Memory(unittest.TestCase):
         self.thimble("compile", models[0], *M4, "--calibrate", data(names[0]), "-o", "alone.pte")
         self.assertEqual(self.outputs("shared/digits_cnn.pte", x), self.outputs("alone.pte", x))
         apart = self.thimble(*both, "--share-arena", "--concurrent", "--out-dir", "apart")
+        for option in ("--report", "--kernels", "--kernels-dir"):
+            self.assertIn("which are of one model", self.thimble(*both, "--share-arena", option, "both", code=2))
+        # All files or none: a folder is in the way of the second one.
+        (self.path / "blocked" / f"{names[1]}.pte").mkdir(parents=True)
+        self.assertIn("is a folder", self.thimble(*both, "--share-arena", "--out-dir", "blocked", code=2))
+        self.assertEqual([path.name for path in (self.path / "blocked").iterdir()], [f"{names[1]}.pte"])
         self.assertIn(f"concurrent: {line[2]} B in total", apart)
         self.assertIn("require --share-arena", self.thimble(*both, code=2))
         total = int(re.search(r"with variables and stack (\d+) B", out)[1])

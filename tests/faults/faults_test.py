@@ -29,7 +29,8 @@ SAMPLED, LAST = 20, 10  # allocations per command: by seed, and the last ones, w
 CHILDREN = 40  # further allocations, in children of one run
 OVERLAP = 50
 OLD = b"old content"
-FAILURES = {"write": (errno.ENOSPC, errno.EIO), "open": (errno.EACCES, errno.EROFS), "close": (errno.EIO,), "rename": (errno.EIO,)}
+FAILURES = {"write": (errno.ENOSPC, errno.EIO, errno.EFBIG), "open": (errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EINTR),
+            "close": (errno.EIO, errno.ENOSPC, errno.EINTR), "rename": (errno.EIO, errno.ENOSPC, errno.EROFS)}
 # These do not prevent the result: the C++ library repeats the write, and a link is only needed to undo a rename.
 HARMLESS = {"write": (errno.EINTR, "short"), "link": (errno.EPERM,), "remove": (errno.EACCES,)}
 
@@ -48,6 +49,9 @@ def commands(repo):
                                 digits / "calibrate.npz", "-o", "{out}/npu.pte"], ["npu.pte"]),
         "compile with stages": (["compile", sin / "hello_sin.pt2", "--target", "cortex-m4", "--calibrate", sin / "calibrate.npz",
                                  "-o", "{out}/staged.pte", "--save-stages", "{out}"], ["staged.pte"]),
+        "compile for one arena": (["compile", sin / "hello_sin.pt2", "{in}/second.pt2", "--share-arena", "--target", "cortex-m4",
+                                   "--calibrate", sin / "calibrate.npz", sin / "calibrate.npz", "--out-dir", "{out}"],
+                                  ["hello_sin.pte", "second.pte"]),
         "opt": (["opt", "{in}/net.ir", "-o", "{out}/net.ir"], ["net.ir"]),
         "run": (["run", "{in}/net.pte", "--input", sin / "calibrate.npz", "--output", "{out}"], ["output_0.npy"]),
         "inspect": (["inspect", "{in}/net.pte", "--json"], []),
@@ -174,7 +178,7 @@ class Command:
         message = text.read_text(errors="replace")
         exited = os.waitstatus_to_exitcode(status)
         outcome = None
-        # The run has written the stages before this allocation outside of the child's folder.
+        # Stages that were written before the child was made are in the folder of the run, and the child has the old ones.
         expected = {name: OLD if STAGE.match(name) and found.get(name) == OLD else content for name, content in self.expected.items()}
         if exited == 0 and found == expected:
             outcome = "success"
@@ -205,6 +209,7 @@ def main():
     chosen = random.Random(options.seed)
     outcomes = collections.Counter()
     with tempfile.TemporaryDirectory() as inputs:
+        shutil.copyfile(options.repo / "models/hello_sin/hello_sin.pt2", pathlib.Path(inputs) / "second.pt2")
         for name, (words, names) in commands(options.repo.resolve()).items():
             command = Command(options, words, names, inputs)
             for output, content in command.expected.items():

@@ -6,6 +6,8 @@ if(TARGET thimble AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT THIMBLE_SANITIZ
   add_test(NAME faults COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/faults_test.py $<TARGET_FILE:thimble> $<TARGET_FILE:fail_call>
                                ${CMAKE_SOURCE_DIR})
   set_tests_properties(faults PROPERTIES LABELS e2e TIMEOUT 300)
+  add_test(NAME signals COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/signals_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  set_tests_properties(signals PROPERTIES LABELS "e2e;fast" TIMEOUT 120)
 endif()
 
 if(TARGET thimble)

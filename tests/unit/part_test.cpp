@@ -427,7 +427,7 @@ TEST(Part, BaseIsFoundInSameFolder) {
             std::string::npos);
   const std::string lost = write("lost.toml", "base = \"nowhere.toml\"\n");
   EXPECT_NE(find_part(lost).error().message.find("lost.toml:1: "), std::string::npos);
-  EXPECT_NE(find_part(lost).error().message.find("cannot be read"), std::string::npos);
+  EXPECT_NE(find_part(lost).error().message.find("no such file"), std::string::npos);
   std::filesystem::remove_all(folder);
 }
 

@@ -173,6 +173,7 @@ Error explain_file(const std::filesystem::path& path, FileUse use, Error error) 
   if (!std::filesystem::exists(path, failure)) return bad_input("{}: no such file", path.string());
   if (!std::filesystem::is_regular_file(path, failure)) return error;
   std::ifstream file(path, std::ios::binary);
+  if (!file) return error;
   std::string start(kStartBytes, '\0');
   file.read(start.data(), static_cast<std::streamsize>(start.size()));
   start.resize(static_cast<size_t>(file.gcount()));

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 
+#include "base/read_file.h"
 #include "formats/zip/zip.h"
 
 namespace thimble::formats::npy {
@@ -197,18 +198,6 @@ Bytes from_fortran_order(ByteView source, const Header& header) {
   return bytes;
 }
 
-Result<Bytes> read_file(const std::filesystem::path& path) {
-  std::error_code failure;
-  const uint64_t size = std::filesystem::file_size(path, failure);
-  if (failure) return bad_input("{}: cannot be read: {}", path.string(), failure.message());
-  std::ifstream file(path, std::ios::binary);
-  Bytes bytes(static_cast<size_t>(size));
-  if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size))) {
-    return bad_input("{}: cannot be read", path.string());
-  }
-  return bytes;
-}
-
 Result<NpzArrays> read_members(const zip::Archive& archive) {
   NpzArrays arrays;
   for (const zip::Member& member : archive.members()) {
@@ -281,7 +270,7 @@ Result<NpyArray> parse_npy(Bytes file, std::string_view label) {
 }
 
 Result<NpyArray> read_npy(const std::filesystem::path& path) {
-  THIMBLE_TRY(Bytes bytes, read_file(path));
+  THIMBLE_TRY(Bytes bytes, base::read_file(path));
   return parse_npy(std::move(bytes), path.string());
 }
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <fstream>
 #include <map>
 #include <set>
 
+#include "base/read_file.h"
 #include "formats/pte/check.h"
 #include "formats/pte/header.h"
 #include "formats/pte/read_tables.h"
@@ -236,13 +236,7 @@ Result<Program> read(ByteView bytes, std::string_view label) {
 }
 
 Result<Program> read_file(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  std::ifstream file(path, std::ios::binary);
-  if (error || !file) return bad_input("{}: cannot be opened", path.string());
-  Bytes bytes(size);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  if (!file) return bad_input("{}: cannot be read", path.string());
+  THIMBLE_TRY(const Bytes bytes, base::read_file(path));
   return read(bytes, path.string());
 }
 

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <zlib.h>
 
+#include "base/read_file.h"
 #include "formats/zip/directory.h"
 
 namespace thimble::formats::zip {
@@ -142,15 +143,8 @@ Status Archive::State::start() {
 Result<Archive> Archive::open(const std::filesystem::path& path) {
   auto state = std::make_unique<State>();
   state->name = path.string();
-  std::error_code failure;
-  if (std::filesystem::is_directory(path, failure)) {
-    return bad_input("{}: is a folder, expected a file", state->name);
-  }
-  const uint64_t size_bytes = std::filesystem::file_size(path, failure);
-  if (failure) return bad_input("{}: cannot be read: {}", state->name, failure.message());
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return bad_input("{}: cannot be read", state->name);
-  state->input = Input(std::move(file), size_bytes);
+  THIMBLE_TRY(base::InputFile file, base::open_file(path));
+  state->input = Input(std::move(file.stream), file.bytes);
   THIMBLE_CHECK(state->start());
   return Archive(std::move(state));
 }

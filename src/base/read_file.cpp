@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/read_file.h"
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace thimble::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error not_read(const fs::path& path, int error) {
+  const std::string reason = error != 0 ? ": " + std::generic_category().message(error) : "";
+  return bad_input("{}: cannot be read{}", path.string(), reason);
+}
+
+}  // namespace
+
+Result<InputFile> open_file(const fs::path& path) {
+  std::error_code error;
+  const fs::file_type type = fs::status(path, error).type();
+  if (type == fs::file_type::not_found) return bad_input("{}: no such file", path.string());
+  if (type == fs::file_type::none) return not_read(path, error.value());
+  if (type == fs::file_type::directory) {
+    return bad_input("{}: is a folder, expected a file", path.string());
+  }
+  if (type != fs::file_type::regular) {
+    return bad_input("{}: is a device or a pipe, expected a file", path.string());
+  }
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) return not_read(path, errno);
+  const uintmax_t bytes = fs::file_size(path, error);
+  if (error) return not_read(path, error.value());
+  return InputFile{std::move(stream), bytes};
+}
+
+Result<Bytes> read_file(const fs::path& path) {
+  THIMBLE_TRY(InputFile file, open_file(path));
+  Bytes bytes(static_cast<size_t>(file.bytes));
+  errno = 0;
+  file.stream.read(reinterpret_cast<char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()));
+  if (!file.stream) return not_read(path, errno);
+  return bytes;
+}
+
+}  // namespace thimble::base

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Reading of files that a user names. Only regular files are read: a pipe or a device may never
+// reach its end.
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace thimble::base {
+
+struct InputFile {
+  std::ifstream stream;
+  uint64_t bytes = 0;  // the size
+};
+
+/// Opens a file. The message of an error begins with the path.
+[[nodiscard]] Result<InputFile> open_file(const std::filesystem::path& path);
+
+/// Returns the content of a file.
+[[nodiscard]] Result<Bytes> read_file(const std::filesystem::path& path);
+
+}  // namespace thimble::base
