@@ -2,7 +2,7 @@
 # thimble_install_sbom(DESTINATION): writes and installs thimble.cdx.json, a list in the CycloneDX format (version 1.5) of the
 # code of others in an installation: name, version and licence of each row of THIMBLE_THIRD_PARTY (licenses.cmake), and nanobind
 # in a wheel. A version is that of the installed Debian package; it is left out on other systems. The device libraries contain
-# no code of others.
+# no code of others: their list, next to their sources, has no component.
 include(cmake/licenses.cmake)
 
 function(thimble_sbom_component result name version license)
@@ -63,4 +63,6 @@ function(thimble_install_sbom destination)
 }
 ]=])
   install(FILES ${file} DESTINATION ${destination})
+  configure_file(packaging/thimble_device.cdx.json.in ${CMAKE_BINARY_DIR}/generated/device/thimble.cdx.json @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/generated/device/thimble.cdx.json DESTINATION ${destination}/device COMPONENT device)
 endfunction()

@@ -68,12 +68,19 @@ def pdsc(files, version, notes, date):
     return text + "  </components>\n</package>\n"
 
 
+def sbom(version):
+    """Returns the list of the device code's components in the CycloneDX format."""
+    template = pathlib.Path(__file__).with_name("thimble_device.cdx.json.in").read_text()
+    return template.replace("@PROJECT_VERSION@", version)
+
+
 def write(tree, pack, version, notes, time):
     """Writes the pack of the source tree in the folder `tree`. `time`: of the release, in seconds since 1970 (UTC)."""
     moment = datetime.datetime.fromtimestamp(time, datetime.timezone.utc)
     files = sorted(path.relative_to(tree) for path in tree.rglob("*") if path.is_file())
     device = [path for path in files if is_device_code(path)]
     members = {path.as_posix(): (tree / path).read_bytes() for path in (*device, pathlib.Path("LICENSE"))}
+    members["thimble.cdx.json"] = sbom(version).encode()
     members["Thimble.Thimble.pdsc"] = pdsc(device, version, notes, moment).encode()
     with zipfile.ZipFile(pack, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(members):

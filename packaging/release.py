@@ -69,9 +69,9 @@ def notes(name):
     return found.group(1).strip() + "\n"
 
 
-def archive(path, prefix, *folders):
+def archive(path, prefix, *folders, options=()):
     """Writes folders of the commit as a compressed archive."""
-    tar = git("archive", "--format=tar", f"--prefix={prefix}/", "HEAD", *folders)
+    tar = git("archive", "--format=tar", *options, f"--prefix={prefix}/", "HEAD", *folders)
     path.write_bytes(gzip.compress(tar, mtime=0))
 
 
@@ -80,7 +80,8 @@ def make_source(out, name):
 
 
 def make_zephyr(out, name):
-    archive(out / f"thimble-zephyr-{name}.tar.gz", "thimble", *ZEPHYR)
+    sbom = f"--add-virtual-file=thimble/thimble.cdx.json:{cmsis_pack.sbom(name)}"
+    archive(out / f"thimble-zephyr-{name}.tar.gz", "thimble", *ZEPHYR, options=[sbom])
 
 
 def make_cmsis(out, name):

@@ -7,6 +7,7 @@ usage: golden_test.py THIMBLE SOURCE_DIR
 make.py adds the files of a new layout version.
 """
 
+import hashlib
 import json
 import pathlib
 import re
@@ -64,10 +65,10 @@ class Golden(unittest.TestCase):
                     self.check_results(folder, row, on)
         print(compared, "files with recorded results")
 
-    def test_each_file_has_a_row(self):
-        for folder in DATA.glob("layout*"):
-            listed = {row["file"] for row in json.loads((folder / "list.json").read_text())["files"]}
-            self.assertEqual(listed, {path.name for path in folder.glob("*.pte")})
+    def test_each_file_has_a_row_with_its_hash(self):
+        listed = {f"{folder.name}/{row['file']}": row["sha256"] for folder, row in self.rows()}
+        found = {f"{path.parent.name}/{path.name}": hashlib.sha256(path.read_bytes()).hexdigest() for path in DATA.glob("layout*/*.pte")}
+        self.assertEqual(listed, found)
 
     def test_files_of_the_present_layout_exist(self):
         self.assertTrue((DATA / f"layout{LAYOUT}/list.json").exists(),

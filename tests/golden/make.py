@@ -9,6 +9,7 @@ inputs, and list.json with the hash of each output. A folder that exists is neve
 this one wrote, or refuse it with a message.
 """
 
+import hashlib
 import json
 import pathlib
 import re
@@ -72,7 +73,8 @@ def row_of(folder, name, network, samples):
     data = write_input(folder, network, samples)
     words = ["--steps"] if network in STATEFUL else []
     done = json.loads(thimble("run", folder / f"{name}.pte", "--input", folder / data, *words, "--json"))
-    return {"file": f"{name}.pte", "input": data, "options": words,
+    sha256 = hashlib.sha256((folder / f"{name}.pte").read_bytes()).hexdigest()
+    return {"file": f"{name}.pte", "sha256": sha256, "input": data, "options": words,
             "outputs": [{key: row[key] for key in ("name", "dtype", "shape", "sha256")} for row in done["outputs"]]}
 
 

@@ -12,7 +12,8 @@ import subprocess
 import sys
 
 SOURCE, BUILD = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
-HEADER = """// source: the sources that define the functions and data that it uses
+HEADER = """// SPDX-License-Identifier: Apache-2.0
+// source: the sources that define the functions and data that it uses
 // in any core's build. A source that uses none has no row. A core does not compile the sources whose first `#if THIMBLE_HAS_...`
 // is false. tests/packages/device_links_test.py compares the rows with the objects of the build, and writes them with --bless.
 """

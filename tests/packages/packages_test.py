@@ -18,7 +18,7 @@ MODEL = SOURCE / "models/hello_sin"
 EXPECTED = ("bin/thimble", "include/thimble.h", "lib/thimble/firmware/insn_count.so", "lib/thimble/firmware/runner-cortex-m4.elf",
             "share/doc/thimble-ml/copyright", "share/thimble/cmake/thimble-config.cmake",
             "share/thimble/device/kernels/kernels.def", "share/thimble/licenses/libfmt-dev.txt",
-            "share/thimble/targets/stm32h743.toml", "share/thimble/thimble.cdx.json")
+            "share/thimble/device/thimble.cdx.json", "share/thimble/targets/stm32h743.toml", "share/thimble/thimble.cdx.json")
 
 
 class Packages(unittest.TestCase):
@@ -54,6 +54,9 @@ class Packages(unittest.TestCase):
             self.assertEqual(len(component["licenses"]), 1)
         licenses = [file for file in (share / "licenses").iterdir() if file.stem not in ("Apache-2.0", "MPL-2.0")]
         self.assertEqual(len(sbom["components"]), len(licenses))
+        device = json.loads((share / "device/thimble.cdx.json").read_text())
+        version = sbom["metadata"]["component"]["version"]
+        self.assertEqual((device["specVersion"], device["metadata"]["component"]["version"], device["components"]), ("1.5", version, []))
 
     def test_debian_package(self):
         package = next(self.folder.glob("*.deb"))

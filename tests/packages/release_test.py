@@ -8,6 +8,7 @@ The wheel and `make package` have tests of their own and are left out here; pack
 
 import hashlib
 import io
+import json
 import os
 import pathlib
 import re
@@ -82,6 +83,7 @@ class Release(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
         module = self.folder / "zephyr/thimble"
         self.assertIn("name: thimble", (module / "zephyr/module.yml").read_text())
+        self.check_sbom(module)
         for text in [*module.glob("zephyr/*.txt"), *module.glob("zephyr/*.cmake"), *module.glob("engines/*/zephyr/*.cmake")]:
             for name in re.findall(r"_DIR\}/(\.\./[A-Za-z_/.]+)", text.read_text()):
                 self.assertTrue((text.parent / name).exists(), f"{text.name}: {name}")
@@ -95,6 +97,11 @@ class Release(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("thimble_device_kernels", done.stdout)
 
+    def check_sbom(self, folder):
+        sbom = json.loads((folder / "thimble.cdx.json").read_text())
+        self.assertEqual((sbom["bomFormat"], sbom["components"]), ("CycloneDX", []))
+        self.assertIn(f"VERSION {sbom['metadata']['component']['version']}", (SOURCE / "CMakeLists.txt").read_text())
+
     def test_pack_is_complete(self):
         with zipfile.ZipFile(self.file("*.pack")) as archive:
             archive.extractall(self.folder / "pack")
@@ -102,7 +109,8 @@ class Release(unittest.TestCase):
         pack = self.folder / "pack"
         root = xml.etree.ElementTree.parse(pack / "Thimble.Thimble.pdsc").getroot()
         files = [row for row in root.iter("file") if row.get("category") != "include"]
-        self.assertEqual({row.get("name") for row in files} | {"LICENSE", "Thimble.Thimble.pdsc"}, names)
+        self.assertEqual({row.get("name") for row in files} | {"LICENSE", "Thimble.Thimble.pdsc", "thimble.cdx.json"}, names)
+        self.check_sbom(pack)
         folders = {row.get("name") for row in root.iter("file") if row.get("category") == "include"}
         for name in names:
             if not name.endswith((".h", ".hpp", ".cpp", ".def")):

@@ -85,8 +85,11 @@ class Wheel(WheelTest):
         for name in ("thimble_ml/bin/thimble", "thimble_ml/libthimble_core.so", "thimble_ml/include/thimble.h",
                      "thimble_ml/share/thimble/cmake/thimble-config.cmake",
                      "thimble_ml/share/thimble/device/kernels/kernels.def", "thimble_ml/share/thimble/targets/stm32h743.toml",
-                     "thimble_ml/share/thimble/licenses/libeigen3-dev.txt", "thimble_ml/share/thimble/licenses/nanobind.txt"):
+                     "thimble_ml/share/thimble/licenses/libeigen3-dev.txt", "thimble_ml/share/thimble/licenses/nanobind.txt",
+                     "thimble_ml/share/thimble/device/thimble.cdx.json"):
             self.assertIn(name, members)
+        sbom = json.loads(members["thimble_ml/share/thimble/thimble.cdx.json"])
+        self.assertLessEqual({"Eigen", "fmt", "nanobind", "newlib", "robin-map"}, {each["name"] for each in sbom["components"]})
         metadata = next(data for name, data in members.items() if name.endswith(".dist-info/METADATA")).decode()
         required = re.findall(r"^Requires-Dist: (.*)$", metadata, re.M)
         self.assertEqual([each for each in required if "extra ==" not in each], ["numpy"])
