@@ -112,6 +112,8 @@ def main():
     if not arguments.print:
         names = arguments.names or COMMITTED
         jobs = [(name, seed) for name in names for seed in samples.seeds_of(name) if arguments.seed in (None, seed)]
+        if not jobs:
+            sys.exit(f"--seed {arguments.seed}: " + ", ".join(f"{name} has {list(samples.seeds_of(name))}" for name in names))
         with ThreadPoolExecutor(2) as pool:
             found = pool.map(lambda job: measure(arguments.program, *job, peers["networks"][job[0]][str(job[1])]), jobs)
             measured = dict(zip(jobs, found))
