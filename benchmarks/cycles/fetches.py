@@ -27,6 +27,7 @@ README = HERE / "README.md"
 TABLE = ROOT / "engines/cortex_m/compiler/code_traffic.def"
 MACRO = "THIMBLE_CODE_TRAFFIC"
 HEADER = """\
+// SPDX-License-Identifier: Apache-2.0
 // How cores read the instructions of kernels: THIMBLE_CODE_TRAFFIC(core, bytes of executed instructions per cycle, branches to
 // another line per cycle, shares of reads, shares of branches that a cache does not hold), with a share for each size of
 // kCodeCacheBytes.

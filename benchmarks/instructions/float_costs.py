@@ -107,7 +107,8 @@ def main():
                 numbers.pop()
             rows.append(f'THIMBLE_COST({ids[op]}, "{core}", {", ".join(numbers)})')
             print(f"{core} {op}: {len(samples)} calls, mean error {100 * error:.0f} %")
-    head = ("// Instructions of float32 kernels; columns: costs.def. Measured on the networks of models/ under QEMU and written by\n"
+    head = ("// SPDX-License-Identifier: Apache-2.0\n"
+            "// Instructions of float32 kernels; columns: costs.def. Measured on the networks of models/ under QEMU and written by\n"
             "// benchmarks/instructions/float_costs.py; do not edit.\n")
     (source / "engines/cortex_m/compiler/float_costs.def").write_text(head + "\n".join(sorted(rows)) + "\n")
 

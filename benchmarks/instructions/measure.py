@@ -78,11 +78,13 @@ TABLES = {"instructions": ROOT / "engines/cortex_m/compiler/costs.def",
           "cycles": ROOT / "engines/cortex_m/compiler/cycles.def"}
 INACCURATE_TABLE = ROOT / "engines/cortex_m/compiler/inaccurate_cycles.def"
 INACCURATE_HEADER = """\
+// SPDX-License-Identifier: Apache-2.0
 // Cost functions of cycles whose mean error over the calls that they are fitted to is above 10 %:
 // THIMBLE_INACCURATE_CYCLES(operator, core, mean error in percent).
 """
 SIZES_TABLE = ROOT / "engines/cortex_m/compiler/measured_sizes.def"
 SIZES_HEADER = """\
+// SPDX-License-Identifier: Apache-2.0
 // The largest sizes of the calls that the cost functions are fitted to: THIMBLE_MEASURED_SIZES(operator, per each row of
 // engine/cost_terms.def, in its order; the last zeros are left out). Each core was measured with the same networks.
 """
@@ -90,10 +92,12 @@ INACCURATE = 0.1  # engine::kInaccuratePercent
 MACROS = {"instructions": "THIMBLE_COST", "cycles": "THIMBLE_CYCLES"}
 TABLE_HEADERS = {
     "instructions": """\
+// SPDX-License-Identifier: Apache-2.0
 // Instructions of kernels: THIMBLE_COST(operator, core, per call, and per each row of engine/cost_terms.def, in its order; the
 // last zeros are left out).
 """,
     "cycles": """\
+// SPDX-License-Identifier: Apache-2.0
 // Cycles of kernels without wait states: THIMBLE_CYCLES(operator, core, per call, and per each row of engine/cost_terms.def, in
 // its order; the last zeros are left out). kCount: an average operator. Cycles outside of kernels: THIMBLE_RUNTIME_CYCLES(core,
 // form of the calls, per each row of engine/runtime_terms.def).

@@ -355,7 +355,7 @@ def main():
             if recorded != compiler:
                 print(f"skipped: {path.name} holds for gcc {recorded}, this is {compiler}")
                 return SKIPPED
-        text = table(core, Image(arguments.firmware, core, arguments.cxx), f"gcc {compiler}")
+        text = "// SPDX-License-Identifier: Apache-2.0\n" + table(core, Image(arguments.firmware, core, arguments.cxx), f"gcc {compiler}")
         if not arguments.check:
             path.write_text(text)
         elif path.read_text() != text:
