@@ -20,7 +20,7 @@ class Builder {
   static constexpr int64_t kConstantBytesPerByte = 32;
   // Import computes at most this many numbers for each byte that constants may have. This bounds
   // the time that a small archive can need.
-  static constexpr int64_t kComputedPerByte = 8;
+  static constexpr int64_t kComputedPerByte = 4;
 
   explicit Builder(int64_t archive_bytes)
       : constant_bytes_max_(kConstantBytesBase + kConstantBytesPerByte * archive_bytes),

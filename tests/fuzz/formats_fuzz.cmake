@@ -46,6 +46,8 @@ if(THIMBLE_TESTS AND NOT WIN32)
        ${CMAKE_CURRENT_LIST_DIR}/mutate*.cpp ${CMAKE_SOURCE_DIR}/src/capi/shared/thimble_c.cpp)
   list(REMOVE_DUPLICATES fuzz_sources)
   add_library(fuzz_targets STATIC EXCLUDE_FROM_ALL ${fuzz_sources})
+  # It contains the source of the runner, which has short names.
+  set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/serial_board_targets.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_link_libraries(fuzz_targets PUBLIC
     fuzz_schemas test_integer_graphs test_networks thimble_axon_model thimble_axon_text thimble_capi thimble_driver thimble_emit
     thimble_engines thimble_ethos_u_model thimble_ethos_u_text thimble_eval thimble_hostrun thimble_import

@@ -76,6 +76,21 @@ def add_texts(name, pte):
             write(target, name, ("\n".join(line.strip() for line in lines[starts[0]:]) + "\n").encode())
 
 
+def board_session(pte):
+    """The requests of a host that loads the model, runs it once with a profile and reads everything (abi/serial/protocol.h)."""
+    hello, load, block, init, give, run, result, output, ops = range(1, 10)
+    model = pte.read_bytes()
+    requests = [(hello, b""), (load, struct.pack("<2I", len(model), zlib.crc32(model)))]
+    requests += [(block, struct.pack("<I", at) + model[at:at + 512]) for at in range(0, len(model), 512)]
+    requests += [(init, struct.pack("<2I", 0, 1)), (give, struct.pack("<2If", 0, 0, 1.0)), (run, b""), (result, b""),
+                 (output, struct.pack("<3I", 0, 0, 4)), (ops, struct.pack("<I", 0))]
+    session = b""
+    for number, (kind, payload) in enumerate(requests, 1):
+        content = struct.pack("<2BH", kind, number, len(payload)) + payload
+        session += b"\xa5\x54" + content + struct.pack("<I", zlib.crc32(content))
+    return session
+
+
 def add_serial(pte):
     """The answers of a board that runs the model once (serial_targets.cpp describes an entry)."""
     reply, hello = 4 | 8, 4 | 8 | 16
@@ -90,6 +105,7 @@ def add_serial(pte):
     entries.append((reply, 0, ok + struct.pack("<I", 100) * instructions))
     entries.append((reply, 0, ok + b"\0\0\0\0"))
     write("serial", "session.bin", b"".join(struct.pack("<4B", flags, kind, 0, len(data)) + data for flags, kind, data in entries))
+    write("serial_board", "session.bin", board_session(pte))
     write("serial_frames", "session.bin", b"\xa5\x54\x01\x01\x00\x00" + struct.pack("<I", zlib.crc32(b"\1\1\0\0")))
 
 

@@ -9,8 +9,9 @@ namespace thimble::fuzz {
 std::span<const Target> targets() {
   static const std::vector<Target> all = [] {
     std::vector<Target> result;
-    for (auto list : {archive_targets, capi_targets, differential_targets, engine_targets,
-                      npu_run_targets, program_targets, serial_targets, text_targets}) {
+    for (auto list :
+         {archive_targets, capi_targets, differential_targets, engine_targets, npu_run_targets,
+          program_targets, serial_board_targets, serial_targets, text_targets}) {
       std::ranges::move(list(), std::back_inserter(result));
     }
     std::ranges::sort(result, {}, &Target::name);

@@ -57,6 +57,7 @@ inline constexpr uint64_t kPassingPercentMin = 30;
 [[nodiscard]] std::vector<Target> engine_targets();
 [[nodiscard]] std::vector<Target> npu_run_targets();
 [[nodiscard]] std::vector<Target> program_targets();
+[[nodiscard]] std::vector<Target> serial_board_targets();
 [[nodiscard]] std::vector<Target> serial_targets();
 [[nodiscard]] std::vector<Target> text_targets();
 
