@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The binary interface of the runtime (runtime/include/thimble.h) is that of libthimble.so.N.abi, N the SOVERSION of linux/CMakeLists.txt.
+"""The binary interfaces of the runtime (thimble.h) and of the C API (thimble_c.h) are those of NAME.so.N.abi, N the SOVERSION of the
+library.
 
 usage: interface_test.py SOURCE_DIR [--bless]
 
-The runtime is compiled with debug information and compared by abidiff (Debian package abigail-tools). --bless records added
+The library is compiled with debug information and compared by abidiff (Debian package abigail-tools). --bless records added
 functions and types. A change that programs notice needs another SOVERSION first. Exit code 77 without abidiff.
 """
 
@@ -13,17 +14,41 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from typing import NamedTuple
 
 SOURCE, BLESS = pathlib.Path(sys.argv[1]).resolve(), "--bless" in sys.argv
-FLAGS = ["-std=c++17", "-O0", "-g", "-fPIC", "-fno-exceptions", "-fno-rtti"]
+FLAGS = ["-O0", "-g", "-fPIC", "-fno-exceptions", "-shared", "-I.", f"-I{SOURCE}", f"-ffile-prefix-map={SOURCE}=."]
 
 
-def library(runtime, folder):
-    """Compiles the runtime in `runtime` with debug information. Returns the shared library."""
-    shared = folder / "libthimble.so"
-    sources = sorted(path.relative_to(runtime.parent) for path in runtime.glob("*/*.cpp"))
-    subprocess.run(["c++", *FLAGS, "-shared", "-Iruntime/include", "-I.", f"-I{SOURCE}", f"-ffile-prefix-map={SOURCE}=.", *sources,
-                    f"-Wl,--version-script={SOURCE / 'linux/exports.map'}", "-o", shared], check=True, cwd=runtime.parent)
+class Library(NamedTuple):
+    name: str
+    folder: str  # of the sources, below the source folder
+    sources: str  # pattern in the folder
+    header: str  # in the folder
+    exports: str  # version script of the linker
+    flags: list
+    version: str  # the file that states SOVERSION
+    change: tuple  # a regular expression in the header, and a text that changes the interface
+
+
+LIBRARIES = (
+    Library("libthimble", "runtime", "*/*.cpp", "include/thimble.h",
+            (SOURCE / "linux/exports.map").read_text(), ["-std=c++17", "-fno-rtti", "-Iruntime/include"],
+            "linux/CMakeLists.txt", (r"opaque\[\d+\]", "opaque[40]")),
+    # Only functions of thimble_c.cpp are exported; what they call is not linked.
+    Library("libthimble_c", "src/capi", "shared/thimble_c.cpp", "thimble_c.h",
+            "{ global: thimble_c_*; local: *; };", ["-std=c++20", "-Isrc", f"-I{SOURCE}/src", f"-I{SOURCE}/runtime/include"],
+            "src/capi/shared/CMakeLists.txt", (r"uint32_t version;", "uint64_t version;")),
+)
+
+
+def build(library, tree, folder):
+    """Compiles the sources in `tree`. Returns the shared library."""
+    shared = folder / f"{library.name}.so"
+    sources = sorted(path.relative_to(tree) for path in (tree / library.folder).glob(library.sources))
+    exports = folder / "exports.map"
+    exports.write_text(library.exports)
+    subprocess.run(["c++", *FLAGS, *library.flags, *sources, f"-Wl,--version-script={exports}", "-o", shared], check=True, cwd=tree)
     return shared
 
 
@@ -39,38 +64,43 @@ def compared(record, shared):
     return ("larger" if changes and not any(map(int, changes)) else "changed"), text
 
 
-def changed_runtime(folder):
-    """A copy of the runtime whose thimble_model is larger."""
-    runtime = folder / "runtime"
-    shutil.copytree(SOURCE / "runtime", runtime)
-    header = runtime / "include/thimble.h"
-    text, count = re.subn(r"opaque\[\d+\]", "opaque[40]", header.read_text())
-    assert count == 1
+def changed_tree(library, folder):
+    """A copy of the sources with a type that has another size."""
+    tree = folder / "changed"
+    shutil.copytree(SOURCE / library.folder, tree / library.folder)
+    header = tree / library.folder / library.header
+    text, count = re.subn(*library.change, header.read_text())
+    assert count > 0
     header.write_text(text)
-    return runtime
+    return tree
+
+
+def check(library):
+    version = re.search(r"SOVERSION (\d+)", (SOURCE / library.version).read_text())[1]
+    record = SOURCE / f"tests/interface/{library.name}.so.{version}.abi"
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        shared = build(library, SOURCE, folder)
+        found, text = compared(record, shared)
+        if BLESS and found != "changed":
+            subprocess.run(["abidw", "--exported-interfaces-only", "--no-show-locs", "--no-corpus-path", "--no-comp-dir-path",
+                            "--drop-private-types", "--headers-dir", (SOURCE / library.folder / library.header).parent,
+                            "--out-file", record, shared], check=True)
+            return
+        if found != "equal":
+            action = f"increase SOVERSION in {library.version}" if found == "changed" else "run this test with --bless"
+            sys.exit(f"{text}\nThe interface is not that of {record}: {action}")
+        found, text = compared(record, build(library, changed_tree(library, folder), folder))
+        if found != "changed":
+            sys.exit(f"{library.name}: a type of another size was not found, but {found}: {text}")
 
 
 def main():
     if shutil.which("abidiff") is None:
         print("skipped: abidiff (Debian package abigail-tools) is not installed")
         return 77
-    version = re.search(r"SOVERSION (\d+)", (SOURCE / "linux/CMakeLists.txt").read_text())[1]
-    record = SOURCE / f"tests/interface/libthimble.so.{version}.abi"
-    runtime = SOURCE / "runtime"
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        shared = library(runtime, folder)
-        found, text = compared(record, shared)
-        if BLESS and found != "changed":
-            subprocess.run(["abidw", "--exported-interfaces-only", "--no-show-locs", "--no-corpus-path", "--no-comp-dir-path",
-                            "--headers-dir", runtime / "include", "--out-file", record, shared], check=True)
-            return 0
-        if found != "equal":
-            action = "increase SOVERSION in linux/CMakeLists.txt" if found == "changed" else "run this test with --bless"
-            sys.exit(f"{text}\nThe interface is not that of {record}: {action}")
-        found, text = compared(record, library(changed_runtime(folder), folder))
-        if found != "changed":
-            sys.exit(f"a larger thimble_model was not found, but {found}: {text}")
+    for library in LIBRARIES:
+        check(library)
     return 0
 
 
