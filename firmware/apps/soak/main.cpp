@@ -118,7 +118,7 @@ int run_series(const char** words, uint32_t count) {
   char buffer[120];
   Text text(buffer, sizeof buffer);
   text << "calls " << report.calls << " resets " << report.resets << " restores " << report.restores
-       << " wrong " << report.wrong << "\n";
+       << " wrong " << report.wrong << " longest " << report.longest << "\n";
   host_print(text.text());
   return static_cast<int>(report.wrong == 0 ? kExitOk : kExitStatus);
 }

@@ -82,7 +82,7 @@ inline size_t input_bytes(const thimble_model* model) {
 }
 
 constexpr uint32_t kModelsMax = 8;
-constexpr uint32_t kSeries = 24;  // calls of a series
+constexpr uint32_t kSeries = 200;  // calls of a series
 
 struct Participant {
   const void* pte;
@@ -99,6 +99,7 @@ struct Participant {
 
 struct Report {
   uint32_t calls, resets, restores, wrong;
+  uint32_t longest;       // most calls of a series
   thimble_status status;  // the first that is not 0
 };
 
@@ -157,13 +158,13 @@ class Soak {
   void step(Random& random, Report& report) {
     const uint32_t m = random.below(count_);
     Participant& one = models_[m];
-    const uint32_t action = random.below(16);
+    const uint32_t action = random.below(64);
     if (action == 0 || one.step == kSeries) {
       report.status = reset(one, report);
-    } else if (action == 1 && one.needs.saved_bytes != 0) {
+    } else if (action <= 2 && one.needs.saved_bytes != 0) {
       report.status = thimble_save(&one.model, one.saved, one.needs.saved_bytes);
       one.saved_step = one.step;
-    } else if (action == 2 && one.saved_step < kSeries) {
+    } else if (action <= 4 && one.saved_step < kSeries) {
       report.status = thimble_restore(&one.model, one.saved, one.needs.saved_bytes);
       one.step = one.saved_step;
       ++report.restores;
@@ -172,6 +173,7 @@ class Soak {
       report.status = call(&one.model, m, one.step, one.inputs, &hash);
       if (hash != one.expected[one.step]) ++report.wrong;
       ++one.step;
+      if (one.step > report.longest) report.longest = one.step;
       ++report.calls;
     }
   }
