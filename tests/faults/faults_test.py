@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each write, open, close, rename and link of a command fails once, and memory runs out at sampled allocations.
 
-usage: faults_test.py THIMBLE FAIL_CALL_LIBRARY REPO [--all [--command NAME] [--step N]] [--seed N]
+usage: faults_test.py THIMBLE FAIL_CALL_LIBRARY REPO [--all [--step N]] [--command NAME] [--seed N] [--write]
 
 For every fault the command must end with exit code 0 and the files of a run without faults, or with exit code 2, a message and
 the files from before, without a further file; the files of --save-stages are written one by one, so each is the one from before
 or that of a run without faults. If only the report cannot be printed, the files are those of a run without faults.
 A command that is killed leaves each file as it was or complete; only its temporary files may remain, as does one that cannot be
-removed. --all lets every allocation fail, each in a child process that fail_call.cpp makes at the allocation, and nothing else; with
---step N every N-th one. The counts of outcomes are printed.
+removed. --all lets every allocation fail, each in a child process that fail_call.cpp makes at the allocation; with --step N every
+N-th one. The counts of outcomes are printed as a table, which --write writes to docs/faults.md.
 """
 
 import argparse
@@ -35,6 +35,8 @@ FAILURES = {"write": (errno.ENOSPC, errno.EIO, errno.EFBIG), "open": (errno.EACC
 HARMLESS = {"write": (errno.EINTR, "short"), "link": (errno.EPERM,), "remove": (errno.EACCES,)}
 
 
+AFTER = "failure after the files were written"
+BEGIN, END = "<!-- faults -->\n", "<!-- end faults -->"
 STAGE = re.compile(r"\d\d-")  # a file of --save-stages
 
 
@@ -137,7 +139,7 @@ class Command:
             if ran.returncode != 2 or not ran.stderr.strip() or not may_fail:
                 fail("expected success" if not may_fail else "expected exit code 2 and a message")
             if found == self.expected:
-                return "failure after the files were written"
+                return AFTER
             if not self.is_unchanged(found, before):
                 fail("failed, but the files are neither those from before nor complete")
             return "failure"
@@ -184,7 +186,7 @@ class Command:
             outcome = "success"
         elif exited == 2 and message.strip():
             if found == expected:
-                outcome = "failure after the files were written"
+                outcome = AFTER
             elif self.is_unchanged(found, {name: OLD for name in self.names}):
                 outcome = "failure"
         if outcome is None:
@@ -195,55 +197,84 @@ class Command:
         return outcome
 
 
+def check_files(command, is_old, outcomes):
+    """Every call of the C library that concerns a file fails once, is interrupted, or ends the process."""
+    for kind, count in command.counts[is_old].items():
+        if kind == "allocate":
+            continue
+        for number in range(1, count + 1):
+            for action in FAILURES.get(kind, ()):
+                outcomes[kind, command.check(f"{kind}:{number}:{action}", is_old)] += 1
+            for action in HARMLESS.get(kind, ()):
+                outcomes[kind, command.check(f"{kind}:{number}:{action}", is_old, may_fail=False)] += 1
+            outcomes[kind, command.check(f"{kind}:{number}:kill", is_old)] += 1
+
+
+def check_allocations(command, step, sample, outcomes):
+    """Every `step`-th allocation fails in a child process, and those of `sample` in a run of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        for outcome, count in command.check_all_allocations(folder, step).items():
+            outcomes["allocate", outcome] += count
+    for number in sorted(sample):
+        outcomes["allocate", command.check(f"allocate:{number}:{errno.ENOMEM}", is_old=True)] += 1
+
+
+def table_of(outcomes):
+    """A row per command and fault: runs, and runs by outcome."""
+    columns = ("success", "failure", AFTER, "killed")
+    lines = ["| command | fault | runs | success | failure, old files | failure, complete files | killed |", "|---|---|--:|--:|--:|--:|--:|"]
+    for command, counts in outcomes.items():
+        for kind in sorted({kind for kind, _ in counts}):
+            cells = [counts[kind, column] for column in columns]
+            lines.append(f"| {command} | {kind} | {sum(cells):,} | " + " | ".join(f"{cell:,}" for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def write_table(document, text):
+    before, rest = document.read_text().split(BEGIN)
+    document.write_text(before + BEGIN + text + "\n" + rest[rest.index(END):])
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("thimble", type=pathlib.Path)
     parser.add_argument("library", type=pathlib.Path)
     parser.add_argument("repo", type=pathlib.Path)
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--command", help="only this command, with --all", choices=list(commands(pathlib.Path())))
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--command", help="only this command", choices=list(commands(pathlib.Path())))
     parser.add_argument("--step", type=int, default=1, help="every N-th allocation, with --all")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     options.thimble, options.library = options.thimble.resolve(), options.library.resolve()
+    if not options.library.is_file():
+        sys.exit(f"{options.library}: no such file; the target fail_call builds it")
     chosen = random.Random(options.seed)
-    outcomes = collections.Counter()
+    outcomes = {}
     with tempfile.TemporaryDirectory() as inputs:
         shutil.copyfile(options.repo / "models/hello_sin/hello_sin.pt2", pathlib.Path(inputs) / "second.pt2")
         for name, (words, names) in commands(options.repo.resolve()).items():
             command = Command(options, words, names, inputs)
             for output, content in command.expected.items():
                 (pathlib.Path(inputs) / output).write_bytes(content)
-            if options.all:
-                if options.command in (None, name):
-                    with tempfile.TemporaryDirectory() as folder:
-                        for outcome, count in command.check_all_allocations(folder, options.step).items():
-                            outcomes[f"{name}, allocate", outcome] += count
+            if options.command not in (None, name):
                 continue
+            counts = outcomes[name] = collections.Counter()
+            for is_old in command.counts:
+                check_files(command, is_old, counts)
             numbers = range(1, command.counts[True]["allocate"] + 1)
-            sample = {*chosen.sample(numbers, min(SAMPLED, len(numbers))), *numbers[-LAST:]}
-            with tempfile.TemporaryDirectory() as folder:
-                outcomes.update({("allocate", outcome): count for outcome, count in
-                                 command.check_all_allocations(folder, len(numbers) // CHILDREN + 1).items()})
-            for number in sorted(sample):
-                outcomes["allocate", command.check(f"allocate:{number}:{errno.ENOMEM}", is_old=True)] += 1
-            for is_old, counts in command.counts.items():
-                for kind, count in counts.items():
-                    if kind == "allocate":
-                        continue
-                    for number in range(1, count + 1):
-                        for action in FAILURES.get(kind, ()):
-                            outcomes[kind, command.check(f"{kind}:{number}:{action}", is_old)] += 1
-                        for action in HARMLESS.get(kind, ()):
-                            outcomes[kind, command.check(f"{kind}:{number}:{action}", is_old, may_fail=False)] += 1
-                        outcomes[kind, command.check(f"{kind}:{number}:kill", is_old)] += 1
-    for (kind, outcome), count in sorted(outcomes.items()):
-        print(f"{kind}: {count} {outcome}")
-    if options.all:
-        return
+            if options.all:
+                check_allocations(command, options.step, (), counts)
+            else:
+                sample = {*chosen.sample(numbers, min(SAMPLED, len(numbers))), *numbers[-LAST:]}
+                check_allocations(command, len(numbers) // CHILDREN + 1, sample, counts)
+    print(table_of(outcomes))
+    if options.write:
+        write_table(options.repo / "docs/faults.md", table_of(outcomes))
+    found = {key for counts in outcomes.values() for key in counts}
     needed = {(kind, "failure") for kind in [*FAILURES, "allocate"]} | {(kind, "success") for kind in HARMLESS}
-    if needed - set(outcomes):
-        sys.exit(f"no fault had this outcome: {sorted(needed - set(outcomes))}")
+    if options.command is None and needed - found:
+        sys.exit(f"no fault had this outcome: {sorted(needed - found)}")
 
 
 if __name__ == "__main__":
