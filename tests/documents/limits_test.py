@@ -65,6 +65,7 @@ ROWS = (
      (("src/import/builder.h", "kConstantBytesBase = int64_t{#} << 20", 1), ("src/import/builder.h", "kConstantBytesPerByte = #", 1))),
     ("docs/faults.md", "the import computes at most # numbers for each", (("src/import/builder.h", "kComputedPerByte = #", 1),)),
     ("tests/fuzz/README.md", "those with inputs of at most # bytes", (("tests/fuzz/replay.cpp", "kLimitsBytesMax = #", 1),)),
+    ("docs/runtime.md", "in series of up to # calls", (("firmware/apps/soak/soak.h", "kSeries = #", 1),)),
     ("docs/operators.md", "up to # nodes of the export", (("src/import/control_flow.h", "kExpandedNodesMax = #", 1),)),
     ("tests/fuzz/README.md", "if less than # % of the mutations pass", (("tests/fuzz/targets.h", "kPassingPercentMin = #", 1),)),
     ("tests/fuzz/README.md", "limits each allocation to # MiB, and to # MiB for targets",
