@@ -53,6 +53,8 @@ constexpr const char* kOptions[] = {
     "--on=host", "--on=eval", "--on=nowhere", "--profile", "--steps",    "--",
     "",          "--io=int8", "--json",       "-",         "--target=x", "--bogus=1"};
 constexpr const char* kTargets[] = {"cortex-m4", "corstone-300", "no such part", "", "cortex"};
+constexpr const char* kParts[] = {"cortex-m4", "corstone-300"};
+constexpr const char* kFilters[] = {nullptr, "", "cortex", "no such part"};
 constexpr const char* kNames[] = {nullptr, "", "x", "input_0", "no such input"};
 
 size_t type_bytes(thimble_c_type type) {
@@ -202,9 +204,9 @@ class Caller {
         return;
       }
       case 8: {
-        const char* name = choices_.of(kTargets);
-        // The list of all parts takes as long as a hundred other calls.
-        if (choices_.one_in(4) && lists_++ == 0) name = nullptr;
+        const char* name = choices_.of(kParts);
+        // A search in all parts takes as long as a hundred other calls.
+        if (choices_.one_in(2) && lists_++ == 0) name = choices_.of(kFilters);
         text([&](char** json) { return thimble_c_targets(name, json, error()); });
         return;
       }
