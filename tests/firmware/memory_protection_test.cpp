@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <utility>
 
 #include "../unit/test_files.h"
 #include "abi/status.h"
@@ -88,6 +90,28 @@ TEST(MemoryProtection, GuardRegionStopsStackOverflow) {
     ASSERT_NE(at, std::string::npos) << result.output;
     const auto status = std::stoul(result.output.substr(at + before.size(), 8), nullptr, 16);
     EXPECT_NE(status & kViolations, 0U) << result.output;
+  }
+}
+
+/// A fault handler leaves a run, and the application continues with an empty stack.
+TEST(MemoryProtection, ModelRunsAfterFaultAndReset) {
+  for (const Board& board : kBoards) {
+    use_model(board.files[0]);
+    for (const auto& [fault, text] : {std::pair("input-fault", "fault: HardFault"),
+                                      std::pair("stack-fault", "fault: stack overflow")}) {
+      const auto result = run_image(board, fault, 0);
+      EXPECT_EQ(result.exit_code, 0) << board.core.name << " " << fault << ": " << result.output;
+      EXPECT_NE(result.output.find(text), std::string::npos) << result.output;
+      const std::string results = read_file("results");
+      ASSERT_EQ(results.size(), sizeof(Recovery)) << board.core.name << " " << fault;
+      Recovery recovery;
+      std::memcpy(&recovery, results.data(), sizeof recovery);
+      EXPECT_EQ(recovery.busy_status, static_cast<uint8_t>(abi::Status::kBusy))
+          << board.core.name << " " << fault << ": " << result.output;
+      EXPECT_EQ(recovery.reset_status, 0);
+      EXPECT_EQ(recovery.run_status, 0);
+      EXPECT_EQ(recovery.has_same_outputs, 1);
+    }
   }
 }
 

@@ -51,15 +51,40 @@ constexpr FaultCase kCases[] = {
     {"neutron", "error", Status::kDriverError},
 };
 
+/// Networks for a U55, a U65 and a U85, in tests/data/executorch/ethos_u.
+constexpr const char* kEthosUFiles[] = {"image_u55_128", "image_u65_256", "image_u85_256"};
+
+struct Run {
+  FaultCase fault;
+  std::string file;  // of kEthosUFiles; empty for other engines
+};
+
+std::vector<Run> all_runs() {
+  std::vector<Run> runs;
+  for (const FaultCase& fault : kCases) {
+    if (std::string_view(fault.engine) != "ethos-u") {
+      runs.push_back({fault, ""});
+      continue;
+    }
+    for (const std::string file : kEthosUFiles) {
+      // Only the U85 has the bit for a branch.
+      if (fault.fault != std::string_view("branch") || file.starts_with("image_u85")) {
+        runs.push_back({fault, file});
+      }
+    }
+  }
+  return runs;
+}
+
 struct Sample {
   Core core;
   Bytes file;
   std::vector<std::string> words;  // of the image, before the model
 };
 
-Sample ethos_u_sample() {
+Sample ethos_u_sample(const std::string& name) {
   const Bytes file =
-      test::read_bytes(test::source_folder() / "tests/data/executorch/ethos_u/image_u55_128.pte");
+      test::read_bytes(test::source_folder() / "tests/data/executorch/ethos_u" / (name + ".pte"));
   const auto program = formats::pte::read(file, "image");
   EXPECT_TRUE(program.ok());
   const auto needs = hostrun::read_ethos_u_needs(*program, "image");
@@ -70,8 +95,9 @@ Sample ethos_u_sample() {
            std::to_string((*needs)->fast_bytes)}};
 }
 
-Sample sample_of(const std::string& engine) {
-  if (engine == "ethos-u") return ethos_u_sample();
+Sample sample_of(const Run& run) {
+  if (!run.file.empty()) return ethos_u_sample(run.file);
+  const std::string engine = run.fault.engine;
   const auto file =
       engine == "axon"
           ? formats::pte::write(axon_test::axon_program(axon_test::sample_list().build()))
@@ -92,11 +118,11 @@ ir::Tensor tensor_for(const hostrun::Port& port, size_t run) {
   return tensor;
 }
 
-class NpuFaults : public testing::TestWithParam<FaultCase> {};
+class NpuFaults : public testing::TestWithParam<Run> {};
 
 TEST_P(NpuFaults, StatusThenSameResults) {
-  const FaultCase& fault = GetParam();
-  Sample sample = sample_of(fault.engine);
+  const FaultCase& fault = GetParam().fault;
+  Sample sample = sample_of(GetParam());
   auto host = hostrun::HostModel::load(sample.file, "sample");
   ASSERT_TRUE(host.ok()) << host.error().message;
   const hostrun::Interface interface = host->interface();
@@ -165,8 +191,9 @@ TEST(NpuFaultsTable, DocumentHasEachCase) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, NpuFaults, testing::ValuesIn(kCases), [](const auto& info) {
-  std::string name = std::string(info.param.engine) + "_" + info.param.fault;
+INSTANTIATE_TEST_SUITE_P(Cases, NpuFaults, testing::ValuesIn(all_runs()), [](const auto& info) {
+  std::string name =
+      std::string(info.param.fault.engine) + "_" + info.param.fault.fault + "_" + info.param.file;
   for (char& letter : name) letter = letter == '-' ? '_' : letter;
   return name;
 });

@@ -2,6 +2,7 @@
 // The board's side of a serial line: the requests that examples/serial_runner receives. Its
 // main.cpp is part of this file, with memory and functions of the board that the fuzzer provides.
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstdlib>
 #include <cstring>
@@ -109,7 +110,8 @@ Bytes bytes_of(const std::vector<Frame>& frames) {
   for (const Frame& frame : frames) {
     uint8_t made[kFrameMax];
     const size_t size = std::min(frame.payload.size(), kPayloadMax);
-    std::memcpy(made + kHeaderBytes, frame.payload.data(), size);
+    std::ranges::copy(std::as_bytes(std::span(frame.payload)).first(size),
+                      reinterpret_cast<std::byte*>(made + kHeaderBytes));
     const size_t end = finish_frame(made, frame.type, frame.sequence, size);
     append(bytes, std::as_bytes(std::span(made, end)));
   }

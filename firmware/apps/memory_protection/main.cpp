@@ -8,6 +8,9 @@
 //       COUNT mutations, each made from its seed
 //   memory_protection MODEL.pte ACCESS 0 RESULTS
 //       the unchanged model, then one access that must be a fault: a name of kAccesses
+//   memory_protection MODEL.pte input-fault|stack-fault 0 RESULTS
+//       a run that ends in a fault because it cannot read its inputs, or because its stack is too
+//       small. The program continues: RESULTS gets a Recovery
 //
 // RESULTS gets two bytes for each mutation: how far it came (Stage), and the status. After a fault,
 // its length tells which mutation it was. Memory ends at the end of a region for odd seeds, and
@@ -19,6 +22,7 @@
 #include "firmware/apps/memory_protection/stage.h"
 #include "firmware/common/command_line.h"
 #include "firmware/common/exit_codes.h"
+#include "firmware/common/fault.h"
 #include "firmware/common/mutate_word.h"
 #include "firmware/common/random.h"
 #include "firmware/common/rounding.h"
@@ -93,6 +97,7 @@ struct Protection {
   uint8_t* memory = memory_zone;
   size_t memory_bytes = 0;
   size_t guard_bytes = 0;  // at the end of the stack; not accessible
+  const uint8_t* inputs = input_zone;
 
   void enable() const {
     const auto address = [](const void* at) { return reinterpret_cast<uintptr_t>(at); };
@@ -119,7 +124,7 @@ struct Protection {
         {model, model + kModelRegion, Access::kReadWrite},
         {file_begin, file_begin + round_up(address(file) + file_bytes - file_begin, file_step),
          Access::kReadOnly},
-        {address(input_zone), address(input_zone) + kInputMax, Access::kReadOnly},
+        {address(inputs), address(inputs) + kInputMax, Access::kReadOnly},
         {memory_begin,
          memory_begin + round_up(address(memory) + memory_bytes - memory_begin, memory_step),
          Access::kReadWrite},
@@ -140,6 +145,22 @@ uint8_t* place(uint8_t* zone, size_t bytes, bool at_end) {
   return at_end ? zone + mpu_zone_bytes(bytes) - round_up(bytes, 16) : zone;
 }
 
+/// fits: false for an input that is larger than the zone.
+thimble_status set_inputs(bool& fits) {
+  thimble_model* const model = &storage.model;
+  for (uint32_t i = 0; i < thimble_input_count(model); ++i) {
+    thimble_view view;
+    thimble_status status = thimble_input(model, i, &view);
+    if (status != 0) return status;
+    fits = view.bytes <= kInputMax;
+    if (!fits) return 0;
+    status =
+        thimble_set_input(model, i, input_zone + kInputMax - round_up(view.bytes, 16), view.bytes);
+    if (status != 0) return status;
+  }
+  return 0;
+}
+
 Stage run_model(Protection& protection, bool at_end, thimble_status& status) {
   const thimble_kernels* const kernels = thimble_all_kernels();
   thimble_needs needs = {};
@@ -155,15 +176,10 @@ Stage run_model(Protection& protection, bool at_end, thimble_status& status) {
   status = thimble_init(model, protection.file, file_bytes, kernels, protection.memory,
                         protection.memory_bytes);
   if (status != 0) return kRefused;
-  for (uint32_t i = 0; i < thimble_input_count(model); ++i) {
-    thimble_view view;
-    status = thimble_input(model, i, &view);
-    if (status != 0) return kInputRefused;
-    if (view.bytes > kInputMax) return kTooLarge;
-    status =
-        thimble_set_input(model, i, input_zone + kInputMax - round_up(view.bytes, 16), view.bytes);
-    if (status != 0) return kInputRefused;
-  }
+  bool fits = true;
+  status = set_inputs(fits);
+  if (!fits) return kTooLarge;
+  if (status != 0) return kInputRefused;
   status = thimble_run(model);
   return status == 0 ? kRan : kRunFailed;
 }
@@ -231,6 +247,79 @@ const AccessCase kAccesses[] = {
     {"stack-overflow", true, overflow_stack},
 };
 
+// --- a model after a fault in its run ----------------------------------------------------------
+
+uint32_t expected_sum;  // of the outputs of a run without a fault
+HostFile recovery_results;
+
+uint32_t sum_of_outputs() {
+  uint32_t sum = 0;
+  thimble_view view;
+  for (uint32_t i = 0; i < thimble_output_count(&storage.model); ++i) {
+    if (thimble_output(&storage.model, i, &view) != 0) continue;
+    const auto* const bytes = static_cast<const uint8_t*>(view.data);
+    for (size_t k = 0; k < view.bytes; ++k) sum = 31 * sum + bytes[k];
+  }
+  return sum;
+}
+
+[[noreturn]] void recover() {
+  mpu_disable();
+  thimble_model* const model = &storage.model;
+  Recovery recovery = {};
+  recovery.busy_status = static_cast<uint8_t>(thimble_run(model));
+  recovery.reset_status = static_cast<uint8_t>(thimble_reset(model));
+  bool fits = true;
+  (void)set_inputs(fits);
+  recovery.run_status = static_cast<uint8_t>(thimble_run(model));
+  recovery.has_same_outputs = sum_of_outputs() == expected_sum ? 1 : 0;
+  if (!host_write(recovery_results, &recovery, sizeof recovery)) {
+    usage_error("cannot write the results");
+  }
+  host_exit(kExitOk);
+}
+
+constexpr size_t kStackLeft = size_t{4} << 10;  // without the guard region
+constexpr size_t kStackOfRun = 300;             // less than a run needs
+
+/// Runs the model when the stack has kStackOfRun bytes left.
+// NOLINTNEXTLINE(misc-no-recursion)
+[[gnu::noinline]] void run_deep(uintptr_t guard_end) {
+  volatile uint32_t local[16];
+  local[0] = 0;
+  if (reinterpret_cast<uintptr_t>(local) > guard_end + kStackOfRun) {
+    run_deep(guard_end);
+  } else {
+    (void)thimble_run(&storage.model);
+  }
+  local[1] = 0;
+}
+
+[[noreturn]] void run_into_fault(bool of_stack) {
+  Protection protection = {place(file_zone, file_bytes, true)};
+  std::memcpy(protection.file, original, file_bytes);
+  thimble_status status = 0;
+  const Stage stage = run_model(protection, true, status);
+  mpu_disable();
+  if (stage != kRan) usage_error("the model does not run");
+  expected_sum = sum_of_outputs();
+  after_fault = recover;
+  if (of_stack) {
+#if __ARM_ARCH >= 8
+    __asm__ volatile("msr msplim, %0" ::"r"(0));
+#endif
+    protection.guard_bytes = static_cast<size_t>(stack_top - stack_bottom) - kStackLeft;
+    protection.enable();
+    run_deep(reinterpret_cast<uintptr_t>(stack_top) - kStackLeft);
+  } else {
+    protection.inputs += kZone / 2;  // not those of the model
+    protection.enable();
+    (void)thimble_run(&storage.model);
+  }
+  mpu_disable();
+  usage_error("the run has not ended in a fault");
+}
+
 void read_model(const char* name) {
   const HostFile host = host_open(name, OpenMode::kRead);
   const int32_t length = host.handle < 0 ? -1 : host_length(host);
@@ -269,6 +358,9 @@ int main() {
     for (uint32_t i = 0; i < mutations; ++i) run_mutation(first + i, results, nullptr);
     return kExitOk;
   }
+  recovery_results = results;
+  if (std::strcmp(words[2], "input-fault") == 0) run_into_fault(false);
+  if (std::strcmp(words[2], "stack-fault") == 0) run_into_fault(true);
   for (const AccessCase& access : kAccesses) {
     if (std::strcmp(access.name, words[2]) != 0) continue;
     run_mutation(0, results, &access);
