@@ -134,8 +134,8 @@ Bytes repair_session(Bytes bytes) {
       const uint32_t offset = word_of(frames[k], 0);
       if (frames[k].type != kBlock || frames[k].payload.size() < 4 || offset > size) continue;
       const ByteView data = ByteView(frames[k].payload).subspan(4);
-      std::memcpy(model_bytes.data() + offset, data.data(),
-                  std::min<size_t>(data.size(), size - offset));
+      std::ranges::copy(data.first(std::min<size_t>(data.size(), size - offset)),
+                        std::as_writable_bytes(std::span(model_bytes)).begin() + offset);
     }
     const uint32_t crc = crc32(model_bytes.data(), model_bytes.size());
     std::memcpy(frames[i].payload.data() + 4, &crc, sizeof crc);
