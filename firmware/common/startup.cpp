@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Startup code for every core from Armv6-M to Armv8.1-M: stack limit, coprocessors, .data and .bss.
-// The only fault handler prints the cause, flushes and ends the emulator, or continues the
-// application (fault.h).
+// The only fault handler prints the cause, flushes and ends the emulator.
 //
 // Configurable faults stay disabled, so that each of them becomes a HardFault. The handler uses a
 // stack of its own: after an overflow the old stack is unusable, and the frame that the core tried
@@ -11,7 +10,6 @@
 #include <cstring>
 
 #include "firmware/common/exit_codes.h"
-#include "firmware/common/fault.h"
 #include "firmware/common/registers.h"
 #include "firmware/common/semihosting.h"
 #include "firmware/common/text.h"
@@ -22,10 +20,8 @@ extern uint8_t data_start[], data_end[], data_image[], bss_start[], bss_end[];
 int main();
 void reset_handler();
 void fault_handler();
-[[noreturn]] void fault_report(const uint32_t* stack_pointer, uint32_t exception_return);
+[[noreturn]] void fault_report(const uint32_t* stack_pointer);
 }
-
-void (*thimble::firmware::after_fault)() = nullptr;
 
 namespace {
 
@@ -40,7 +36,6 @@ constexpr bool kHasFaultStatus = false;
 constexpr uintptr_t kCoprocessorAccess = 0xE000ED88;
 constexpr uintptr_t kConfigurableFaultStatus = 0xE000ED28;
 constexpr uintptr_t kHardFaultStatus = 0xE000ED2C;
-constexpr uintptr_t kFloatContext = 0xE000EF34;
 constexpr uint32_t kStackOverflow = 1U << 20;             // UFSR.STKOF, Armv8-M
 constexpr uint32_t kStackingFailed = 1U << 12 | 1U << 4;  // BFSR.STKERR, MMFSR.MSTKERR
 
@@ -54,30 +49,6 @@ struct Vectors {
     {reset_handler, fault_handler, fault_handler, fault_handler, fault_handler, fault_handler,
      fault_handler, fault_handler, fault_handler, fault_handler, fault_handler, fault_handler,
      fault_handler, fault_handler, fault_handler}};
-
-/// Returns from the exception to after_fault(). A frame of eight words without those of the
-/// floating-point unit has its address and the T bit of the program status; the other words do not
-/// matter.
-[[noreturn]] void leave_fault(uint32_t exception_return) {
-  if (kHasFaultStatus) {  // bits are cleared by writing 1
-    system_register(kConfigurableFaultStatus) = UINT32_MAX;
-    system_register(kHardFaultStatus) = UINT32_MAX;
-  }
-#if defined(__ARM_FP) || defined(__ARM_FEATURE_MVE)
-  system_register(kFloatContext) = system_register(kFloatContext) & ~1U;  // LSPACT: nothing to save
-#endif
-  constexpr uint32_t kStatusT = 1U << 24, kBasicFrame = 1U << 4;
-  const auto continuation = reinterpret_cast<uintptr_t>(after_fault) & ~uintptr_t{1};
-  __asm__ volatile(
-      "mov sp, %3\n\t"
-      "sub sp, #32\n\t"
-      "str %0, [sp, #24]\n\t"
-      "str %1, [sp, #28]\n\t"
-      "bx %2" ::"l"(continuation),
-      "l"(kStatusT), "l"(exception_return | kBasicFrame), "l"(stack_top)
-      : "memory");
-  __builtin_unreachable();
-}
 
 }  // namespace
 
@@ -97,16 +68,14 @@ extern "C" void reset_handler() {
 extern "C" [[gnu::naked]] void fault_handler() {
   __asm__ volatile(
       "mrs r0, msp\n\t"
-      "mov r1, lr\n\t"
-      "ldr r2, =stack_top\n\t"
-      "mov sp, r2\n\t"
-      "ldr r2, =fault_report\n\t"
-      "bx r2\n\t"
+      "ldr r1, =stack_top\n\t"
+      "mov sp, r1\n\t"
+      "ldr r1, =fault_report\n\t"
+      "bx r1\n\t"
       ".ltorg");
 }
 
-extern "C" [[noreturn]] void fault_report(const uint32_t* stack_pointer,
-                                          uint32_t exception_return) {
+extern "C" [[noreturn]] void fault_report(const uint32_t* stack_pointer) {
   char buffer[120];
   Text text(buffer, sizeof buffer);
   uint32_t cause = 0;
@@ -122,6 +91,5 @@ extern "C" [[noreturn]] void fault_report(const uint32_t* stack_pointer,
   if (!overflow) (text << " pc ").hex(stack_pointer[6]);
   text << "\n";
   host_print(text.text());
-  if (after_fault != nullptr) leave_fault(exception_return);
   host_exit(overflow ? kExitStackOverflow : kExitFault);
 }

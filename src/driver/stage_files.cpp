@@ -17,6 +17,7 @@ Status StageFiles::save(std::string_view name, ByteView bytes) {
   if (!wanted()) return ok();
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
+  if (error) return bad_input("{}: {}", folder_.string(), error.message());
   const std::filesystem::path path = folder_ / fmt::format("{:02}-{}", ++count_, name);
   return base::replace_file(path, bytes);
 }

@@ -18,7 +18,7 @@ namespace pt2 = formats::pt2;
 // Limit of the elements of a table of one row per position, which is stored on the device.
 constexpr size_t kTableElementsMax = size_t{1} << 14;
 // The computation of one row takes about as long as that of this many elements.
-constexpr int64_t kElementsPerRow = 256;
+constexpr int64_t kElementsPerRow = 128;
 
 /// Returns null for operators that are not computed at import.
 Fold fold_of(std::string_view target) {

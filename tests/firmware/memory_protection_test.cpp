@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
 
 #include "../unit/test_files.h"
 #include "abi/status.h"
@@ -97,15 +96,16 @@ TEST(MemoryProtection, GuardRegionStopsStackOverflow) {
 TEST(MemoryProtection, ModelRunsAfterFaultAndReset) {
   for (const Board& board : kBoards) {
     use_model(board.files[0]);
-    for (const auto& [fault, text] : {std::pair("input-fault", "fault: HardFault"),
-                                      std::pair("stack-fault", "fault: stack overflow")}) {
+    for (const char* fault : {"input-fault", "stack-fault"}) {
       const auto result = run_image(board, fault, 0);
       EXPECT_EQ(result.exit_code, 0) << board.core.name << " " << fault << ": " << result.output;
-      EXPECT_NE(result.output.find(text), std::string::npos) << result.output;
       const std::string results = read_file("results");
       ASSERT_EQ(results.size(), sizeof(Recovery)) << board.core.name << " " << fault;
       Recovery recovery;
       std::memcpy(&recovery, results.data(), sizeof recovery);
+      // MMFSR: a data access violation, or one while the core pushed the registers of the
+      // exception.
+      EXPECT_NE(recovery.fault_status & 0x12, 0U) << board.core.name << " " << fault;
       EXPECT_EQ(recovery.busy_status, static_cast<uint8_t>(abi::Status::kBusy))
           << board.core.name << " " << fault << ": " << result.output;
       EXPECT_EQ(recovery.reset_status, 0);

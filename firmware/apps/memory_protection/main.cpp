@@ -19,10 +19,10 @@
 #include <cstring>
 
 #include "firmware/apps/memory_protection/mpu.h"
+#include "firmware/apps/memory_protection/recovery.h"
 #include "firmware/apps/memory_protection/stage.h"
 #include "firmware/common/command_line.h"
 #include "firmware/common/exit_codes.h"
-#include "firmware/common/fault.h"
 #include "firmware/common/mutate_word.h"
 #include "firmware/common/random.h"
 #include "firmware/common/rounding.h"
@@ -267,6 +267,7 @@ uint32_t sum_of_outputs() {
   mpu_disable();
   thimble_model* const model = &storage.model;
   Recovery recovery = {};
+  recovery.fault_status = fault_status();
   recovery.busy_status = static_cast<uint8_t>(thimble_run(model));
   recovery.reset_status = static_cast<uint8_t>(thimble_reset(model));
   bool fits = true;
@@ -303,7 +304,7 @@ constexpr size_t kStackOfRun = 300;             // less than a run needs
   mpu_disable();
   if (stage != kRan) usage_error("the model does not run");
   expected_sum = sum_of_outputs();
-  after_fault = recover;
+  continue_after_fault(recover);
   if (of_stack) {
 #if __ARM_ARCH >= 8
     __asm__ volatile("msr msplim, %0" ::"r"(0));

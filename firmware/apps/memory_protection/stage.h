@@ -9,10 +9,11 @@ namespace thimble::firmware {
 
 enum Stage : uint8_t { kRefused, kTooLarge, kInputRefused, kRunFailed, kRan, kStages };
 
-/// Statuses of calls after a fault in thimble_run(), in this order.
+/// A fault in thimble_run(), and the statuses of the calls after it, in this order.
 struct Recovery {
-  uint8_t busy_status;   // of another run
-  uint8_t reset_status;  // of thimble_reset()
+  uint32_t fault_status;  // CFSR
+  uint8_t busy_status;    // of another run
+  uint8_t reset_status;   // of thimble_reset()
   uint8_t run_status;
   uint8_t has_same_outputs;  // as before the fault; 0 or 1
 };
