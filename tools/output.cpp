@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <system_error>
 
-#include "base/read_file.h"
 #include "base/replace_file.h"
 
 namespace thimble::tools {
@@ -125,10 +124,6 @@ Status OutputFiles::commit() {
   }
   if (status.ok()) files_.clear();
   return status;
-}
-
-Result<Bytes> read_file(const fs::path& path) {
-  return base::read_file(path);
 }
 
 std::string extension(const fs::path& path) {

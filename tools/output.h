@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/progress.h"
+#include "base/read_file.h"
 #include "base/result.h"
 
 namespace thimble::tools {
@@ -66,7 +67,7 @@ class OutputFiles {
   std::vector<Added> added_;
 };
 
-[[nodiscard]] Result<Bytes> read_file(const std::filesystem::path& path);
+using base::read_file;
 
 /// One line on stderr that overwrites itself: what, phase, percentage and time left. It appears
 /// after a second and is erased at the end; nothing is printed if stderr is not a terminal.

@@ -175,9 +175,10 @@ Result<ValueId> Call::converted_constant(std::string_view role, const ir::Tensor
 
 Status Call::check_list(int64_t count, size_t element_bytes) {
   const auto bytes_left = std::max<int64_t>(0, context_.builder.constant_bytes_left());
-  if (count > bytes_left / static_cast<int64_t>(element_bytes)) {
+  const int64_t count_max = bytes_left / static_cast<int64_t>(element_bytes);
+  if (count > count_max) {
     return unsupported("{} positions are computed at import, expected at most {}", count,
-                       bytes_left / static_cast<int64_t>(element_bytes));
+                       count_max);
   }
   return context_.builder.count_computed(count);
 }

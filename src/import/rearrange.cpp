@@ -92,7 +92,7 @@ Result<Ints> read_repeats(Call& call, int64_t size) {
   const auto numbers = tensor->data<float>();
   Ints repeats;
   for (const float number : numbers) {
-    if (!(number >= 0 && number <= static_cast<float>(ir::kMaxElements))) {
+    if (!(number >= 0 && double{number} <= static_cast<double>(ir::kMaxElements))) {
       return bad_input("a repeat is {}, expected 0 to {}", number, ir::kMaxElements);
     }
     repeats.push_back(static_cast<int64_t>(number));
