@@ -99,9 +99,7 @@ std::string cmake_text(const CModel& model) {
 
 /// Adds a file and creates its folder if necessary.
 Status add(const fs::path& path, std::string_view text, OutputFiles* files) {
-  std::error_code error;
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-  if (error) return bad_input("{}: {}", path.parent_path().string(), error.message());
+  THIMBLE_CHECK(files->make_folder(path.parent_path()));
   return files->add(path, text);
 }
 

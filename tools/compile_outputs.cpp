@@ -2,7 +2,6 @@
 #include "tools/compile_outputs.h"
 
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "driver/report.h"
@@ -55,13 +54,6 @@ Status add_kernels(const CompileArguments& arguments, const driver::Compiled& co
                     hostrun::kernel_cmake(used, label, sources));
 }
 
-Status make_folder(const fs::path& folder) {
-  std::error_code error;
-  if (!folder.empty()) fs::create_directories(folder, error);
-  if (error) return bad_input("{}: {}", folder.string(), error.message());
-  return ok();
-}
-
 std::string report_file(const CompileArguments& arguments, const driver::Compiled& compiled) {
   if (extension(arguments.report) != ".html") return driver::json_report(compiled.report);
   return report::html_page(compiled, {arguments.command, release_version()});
@@ -71,8 +63,8 @@ std::string report_file(const CompileArguments& arguments, const driver::Compile
 
 Status add_outputs(const CompileArguments& arguments, const engine::VendorTools& vendor,
                    driver::Compiled& compiled, OutputFiles* files) {
-  THIMBLE_CHECK(make_folder(arguments.out_dir));
-  THIMBLE_CHECK(make_folder(arguments.kernels_dir));
+  THIMBLE_CHECK(files->make_folder(arguments.out_dir));
+  THIMBLE_CHECK(files->make_folder(arguments.kernels_dir));
   const size_t first = files->added().size();
   files->protect(arguments.model);
   files->protect(arguments.calibrate);
@@ -141,9 +133,9 @@ Status write_refusal(const CompileArguments& arguments, const driver::Compiled& 
 Status write_methods(const CompileArguments& arguments,
                      const std::vector<driver::MethodModel>& methods,
                      const driver::CompiledMethods& compiled) {
-  THIMBLE_CHECK(make_folder(arguments.out_dir));
-  THIMBLE_CHECK(make_folder(arguments.kernels_dir));
   OutputFiles files;
+  THIMBLE_CHECK(files.make_folder(arguments.out_dir));
+  THIMBLE_CHECK(files.make_folder(arguments.kernels_dir));
   for (const driver::MethodModel& method : methods) {
     files.protect(method.model);
     files.protect(method.calibration);

@@ -28,11 +28,11 @@ bool is_inside(const fs::path& path) {
 
 }  // namespace
 
-std::string ExportFolder::digest_of(const std::string& path) const {
+Result<std::string> ExportFolder::digest_of(const std::string& path) const {
   std::error_code error;
-  if (!fs::is_regular_file(fs::symlink_status(folder_ / path, error))) return "";
-  const auto bytes = read_file(folder_ / path);
-  return bytes ? sha256(*bytes) : "";
+  if (!fs::is_regular_file(fs::symlink_status(folder_ / path, error))) return std::string();
+  THIMBLE_TRY(const Bytes bytes, read_file(folder_ / path));
+  return sha256(bytes);
 }
 
 Status ExportFolder::open() {
@@ -60,7 +60,7 @@ Status ExportFolder::add(const std::string& path, std::string_view text) {
   const auto listed = old_.find(path);
   std::error_code error;
   if (fs::exists(fs::symlink_status(folder_ / path, error))) {
-    const std::string found = digest_of(path);
+    THIMBLE_TRY(const std::string found, digest_of(path));
     if (listed == old_.end() && found != digest) {
       return bad_input(
           "{}: was not written by export-sources: move it, or export into another "
@@ -74,16 +74,16 @@ Status ExportFolder::add(const std::string& path, std::string_view text) {
     }
   }
   new_[path] = digest;
-  const fs::path folder = (folder_ / path).parent_path();
-  fs::create_directories(folder, error);
-  if (error) return bad_input("{}: {}", folder.string(), error.message());
+  THIMBLE_CHECK(files_.make_folder((folder_ / path).parent_path()));
   return files_.add(folder_ / path, text);
 }
 
 Status ExportFolder::commit() {
   // A changed file stays in the list, so that a later export finds it changed again.
   for (const auto& [path, digest] : old_) {
-    const std::string found = new_.contains(path) ? "" : digest_of(path);
+    if (new_.contains(path)) continue;
+    THIMBLE_TRY(const std::string found, digest_of(path));
+    if (found == digest) add_unused(path);
     if (found.empty() || found == digest) continue;
     kept_.push_back(path);
     new_[path] = digest;
@@ -92,21 +92,25 @@ Status ExportFolder::commit() {
   for (const auto& [path, digest] : new_) list += fmt::format("{}  {}\n", digest, path);
   THIMBLE_CHECK(files_.add(folder_ / kList, list));
   THIMBLE_CHECK(files_.commit());
-  remove_old();
+  remove_unused();
   std::ranges::sort(kept_);
   return ok();
 }
 
-void ExportFolder::remove_old() {
-  for (const auto& [path, digest] : old_) {
-    if (new_.contains(path) || digest_of(path) != digest) continue;
-    std::error_code error;
-    if (fs::remove(folder_ / path, error)) ++removed_;
-    // Removes folders that are empty now.
-    for (fs::path folder = fs::path(path).parent_path(); !folder.empty();
-         folder = folder.parent_path()) {
-      if (!fs::remove(folder_ / folder, error)) break;
-    }
+void ExportFolder::add_unused(const fs::path& path) {
+  unused_.push_back(folder_ / path);
+  for (fs::path folder = path.parent_path(); !folder.empty(); folder = folder.parent_path()) {
+    unused_folders_.push_back(folder_ / folder);
+  }
+}
+
+void ExportFolder::remove_unused() {
+  std::error_code error;
+  for (const fs::path& path : unused_) {
+    if (fs::remove(path, error)) ++removed_;
+  }
+  for (const fs::path& folder : unused_folders_) {
+    fs::remove(folder, error);  // fails if it is not empty
   }
 }
 

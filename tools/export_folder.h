@@ -36,14 +36,19 @@ class ExportFolder {
 
  private:
   /// The digest of a file; empty if it is no regular file.
-  [[nodiscard]] std::string digest_of(const std::string& path) const;
-  void remove_old();
+  [[nodiscard]] Result<std::string> digest_of(const std::string& path) const;
+  /// Remembers a file that remove_unused() removes, and its folders.
+  void add_unused(const std::filesystem::path& path);
+  /// Needs no memory: after the commit nothing may fail.
+  void remove_unused();
 
   std::filesystem::path folder_;
   OutputFiles files_;
   std::map<std::string, std::string> old_;  // path, digest
   std::map<std::string, std::string> new_;
   std::vector<std::string> kept_;
+  std::vector<std::filesystem::path> unused_;          // listed files that are not written again
+  std::vector<std::filesystem::path> unused_folders_;  // subfolders first
   int removed_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // thimble: compile, run, compare and inspect models for microcontrollers. One file per verb.
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -21,16 +22,15 @@ namespace {
 
 constexpr char kOutOfMemory[] = "thimble: out of memory\n";
 
-/// Memory can run out where no exception may leave: the destructor of nlohmann::json allocates.
+std::atomic<bool> was_out_of_memory = false;
+
+/// Memory can run out where no exception may leave: the destructor of nlohmann::json allocates, as
+/// do the functions of std::filesystem that list a folder.
 [[noreturn]] void report_terminate() {
-  try {
-    if (std::current_exception() != nullptr) throw;
-  } catch (const std::bad_alloc&) {
-    std::fputs(kOutOfMemory, stderr);
-    std::_Exit(2);
-  } catch (...) {
-  }
-  std::abort();
+  const bool is_exception = std::current_exception() != nullptr || std::uncaught_exceptions() != 0;
+  if (!is_exception || !was_out_of_memory) std::abort();
+  std::fputs(kOutOfMemory, stderr);
+  std::_Exit(2);
 }
 
 /// Returns true if the reader of standard output has ended, as in `thimble targets | head -1`.
@@ -81,6 +81,10 @@ int main(int argc, char** argv) {
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
 #endif
   std::set_terminate(report_terminate);
+  std::set_new_handler([] {
+    was_out_of_memory = true;
+    throw std::bad_alloc();
+  });
   int exit_code = 2;
   const thimble::tools::SignalScope signals;
   try {

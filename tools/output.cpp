@@ -47,6 +47,22 @@ OutputFiles::~OutputFiles() {
     fs::remove(file.temporary, ignored);
     if (!file.old.empty()) fs::remove(file.old, ignored);
   }
+  for (auto folder = folders_.rbegin(); folder != folders_.rend(); ++folder) {
+    fs::remove(*folder, ignored);  // fails if it has a file
+  }
+}
+
+Status OutputFiles::make_folder(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> missing;
+  for (fs::path each = folder; each.has_relative_path() && !fs::exists(each, error);
+       each = each.parent_path()) {
+    missing.push_back(each);
+  }
+  folders_.insert(folders_.end(), missing.rbegin(), missing.rend());
+  if (!folder.empty()) fs::create_directories(folder, error);
+  if (error) return bad_input("{}: {}", folder.string(), error.message());
+  return ok();
 }
 
 Status OutputFiles::check(const fs::path& path, const std::string& shown) const {
@@ -122,7 +138,10 @@ Status OutputFiles::commit() {
     if (undo && !file.old.empty()) fs::rename(file.old, file.path, error);
     if (!file.old.empty()) fs::remove(file.old, error);
   }
-  if (status.ok()) files_.clear();
+  if (status.ok()) {
+    files_.clear();
+    folders_.clear();
+  }
   return status;
 }
 

@@ -30,7 +30,8 @@ void print_json(const Json& object);
 [[nodiscard]] Json number(double value);
 
 /// Files that are written together. Each is written to a temporary name; commit() renames them all,
-/// and restores the old files if one cannot be renamed. The destructor removes temporary files.
+/// and restores the old files if one cannot be renamed. The destructor removes temporary files, and
+/// new folders without a file.
 class OutputFiles {
  public:
   OutputFiles() = default;
@@ -40,6 +41,8 @@ class OutputFiles {
 
   /// Registers a file that the command reads; add() refuses to overwrite it.
   void protect(const std::filesystem::path& input) { inputs_.push_back(input); }
+  /// Makes the folder and its parents unless they exist. Empty: the current folder.
+  Status make_folder(const std::filesystem::path& folder);
   /// Also refuses devices, pipes and folders, and the same file twice. Follows links.
   Status add(const std::filesystem::path& path, ByteView bytes);
   Status add(const std::filesystem::path& path, std::string_view text);
@@ -64,6 +67,7 @@ class OutputFiles {
 
   std::vector<std::filesystem::path> inputs_;
   std::vector<File> files_;
+  std::vector<std::filesystem::path> folders_;  // that make_folder() makes, parents first
   std::vector<Added> added_;
 };
 

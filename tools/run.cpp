@@ -37,10 +37,8 @@ std::vector<ir::Tensor> zeros(const std::vector<hostrun::Port>& ports) {
 /// --output, --trace and --etdump.
 Status write_files(const RunArguments& arguments, RunResult& result) {
   const fs::path& folder = arguments.output;
-  std::error_code error;
-  if (!folder.empty()) fs::create_directories(folder, error);
-  if (error) return bad_input("{}: {}", folder.string(), error.message());
   OutputFiles files;
+  THIMBLE_CHECK(files.make_folder(folder));
   files.protect(arguments.model);
   for (const fs::path& input : arguments.inputs) files.protect(input);
   if (!arguments.trace.empty()) {

@@ -51,6 +51,9 @@ Status select_method(const char* method, ByteRegion& segments) {
   const bool has_methods = entry.magic == abi::kProgramEntryMagic &&
                            entry.entry_version == abi::kEntryVersionRecords && entry.methods != 0;
   if (!has_methods) return Status::kMissingMethod;
+  if (reinterpret_cast<uintptr_t>(segments.data) % abi::kConstantAlignment != 0) {
+    return Status::kCorrupt;
+  }
   Shared first;
   THIMBLE_RETURN_IF_ERROR(read_shared(segments, 0, first));
   const auto records_bytes = read<uint32_t>(segments.data + sizeof entry);

@@ -6,22 +6,19 @@
 #include <utility>
 
 namespace thimble::base {
-namespace {
 
 namespace fs = std::filesystem;
 
-Error not_read(const fs::path& path, int error) {
+Error read_error(const fs::path& path, int error) {
   const std::string reason = error != 0 ? ": " + std::generic_category().message(error) : "";
   return bad_input("{}: cannot be read{}", path.string(), reason);
 }
-
-}  // namespace
 
 Result<InputFile> open_file(const fs::path& path) {
   std::error_code error;
   const fs::file_type type = fs::status(path, error).type();
   if (type == fs::file_type::not_found) return bad_input("{}: no such file", path.string());
-  if (type == fs::file_type::none) return not_read(path, error.value());
+  if (type == fs::file_type::none) return read_error(path, error.value());
   if (type == fs::file_type::directory) {
     return bad_input("{}: is a folder, expected a file", path.string());
   }
@@ -30,9 +27,9 @@ Result<InputFile> open_file(const fs::path& path) {
   }
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
-  if (!stream) return not_read(path, errno);
+  if (!stream) return read_error(path, errno);
   const uintmax_t bytes = fs::file_size(path, error);
-  if (error) return not_read(path, error.value());
+  if (error) return read_error(path, error.value());
   return InputFile{std::move(stream), bytes};
 }
 
@@ -42,7 +39,7 @@ Result<Bytes> read_file(const fs::path& path) {
   errno = 0;
   file.stream.read(reinterpret_cast<char*>(bytes.data()),
                    static_cast<std::streamsize>(bytes.size()));
-  if (!file.stream) return not_read(path, errno);
+  if (!file.stream) return read_error(path, errno);
   return bytes;
 }
 

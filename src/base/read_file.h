@@ -17,6 +17,9 @@ struct InputFile {
   uint64_t bytes = 0;  // the size
 };
 
+/// Returns the error for a file that cannot be read. `error`: an errno, or 0.
+[[nodiscard]] Error read_error(const std::filesystem::path& path, int error);
+
 /// Opens a file. The message of an error begins with the path.
 [[nodiscard]] Result<InputFile> open_file(const std::filesystem::path& path);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 
@@ -124,7 +125,10 @@ Result<npy::NpzArrays> read_arrays(const std::filesystem::path& path) {
   };
   THIMBLE_TRY(base::InputFile file, base::open_file(path));
   char start = 0;
-  if (file.stream.get(start) && start == npy::kMagic[0]) {
+  errno = 0;
+  file.stream.get(start);
+  if (file.stream.bad()) return base::read_error(path, errno);
+  if (file.stream && start == npy::kMagic[0]) {
     auto array = npy::read_npy(path);
     if (!array) return explained(array.error());
     npy::NpzArrays arrays;

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <map>
 #include <sstream>
 
 #include <fmt/format.h>
 
 #include "base/program_folder.h"
+#include "base/read_file.h"
 #include "hostrun/board_image.h"
 
 namespace thimble::hostrun {
@@ -20,15 +20,20 @@ namespace fs = std::filesystem;
 /// Files of the device source folder; each is read once.
 class Tree {
  public:
-  explicit Tree(fs::path root) : root_(std::move(root)) {}
+  explicit Tree(fs::path root) : root_(std::move(root)), engines_(entries_of("engines")) {}
+
+  /// The first file or folder that could not be read. Its text is empty.
+  [[nodiscard]] const Failure& failure() const { return failure_; }
 
   const std::string& text(const std::string& path) {
     const auto [found, is_new] = texts_.try_emplace(path);
     if (is_new) {
-      std::ifstream stream(root_ / path, std::ios::binary);
-      std::ostringstream text;
-      text << stream.rdbuf();
-      found->second = text.str();
+      Result<Bytes> bytes = base::read_file(root_ / path);
+      if (bytes.ok()) {
+        found->second = as_text(*bytes);
+      } else if (!failure_) {
+        failure_ = bytes.take_failure();
+      }
     }
     return found->second;
   }
@@ -40,10 +45,8 @@ class Tree {
   [[nodiscard]] std::string path_of(const std::string& name) const {
     if (has(name)) return name;
     if (has("runtime/include/" + name)) return "runtime/include/" + name;
-    std::error_code error;
-    for (const fs::directory_entry& engine : fs::directory_iterator(root_ / "engines", error)) {
-      const std::string path =
-          "engines/" + engine.path().filename().string() + "/delegate/include/" + name;
+    for (const std::string& engine : engines_) {
+      const std::string path = engine + "/delegate/include/" + name;
       if (has(path)) return path;
     }
     return "";
@@ -52,26 +55,30 @@ class Tree {
   const std::vector<std::string>& links_of(const std::string& path) {
     if (links_.empty()) {
       read_links("kernels/device_links.def");
-      std::error_code error;
-      for (const fs::directory_entry& engine : fs::directory_iterator(root_ / "engines", error)) {
-        read_links("engines/" + engine.path().filename().string() + "/delegate/device_links.def");
-      }
+      for (const std::string& engine : engines_) read_links(engine + "/delegate/device_links.def");
     }
     return links_[path];
   }
   /// Paths of the sources in a folder, without its subfolders.
-  [[nodiscard]] std::vector<std::string> sources_in(const std::string& folder) const {
-    std::vector<std::string> paths;
-    std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(root_ / folder, error)) {
-      if (entry.path().extension() != ".cpp") continue;
-      paths.push_back(folder + "/" + entry.path().filename().string());
-    }
+  [[nodiscard]] std::vector<std::string> sources_in(const std::string& folder) {
+    std::vector<std::string> paths = entries_of(folder);
+    std::erase_if(paths, [](const std::string& path) { return !path.ends_with(".cpp"); });
     return paths;
   }
 
  private:
+  /// Paths of the files and folders in a folder.
+  std::vector<std::string> entries_of(const std::string& folder) {
+    std::vector<std::string> paths;
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(root_ / folder, error)) {
+      paths.push_back(folder + "/" + entry.path().filename().string());
+    }
+    if (error && !failure_) failure_ = Failure(base::read_error(root_ / folder, error.value()));
+    return paths;
+  }
   void read_links(const std::string& path) {
+    if (!has(path)) return;
     std::istringstream lines(text(path));
     for (std::string line; std::getline(lines, line);) {
       const size_t end = line.find(": ");
@@ -83,6 +90,8 @@ class Tree {
   }
 
   fs::path root_;
+  Failure failure_;
+  std::vector<std::string> engines_;  // paths of their folders
   std::map<std::string, std::string> texts_;
   std::map<std::string, std::vector<std::string>> links_;
 };
@@ -158,6 +167,7 @@ class Closure {
       add(path);
     }
     if (found) return ok();
+    if (tree_.failure()) return Error(*tree_.failure());
     return bad_input("kernels/{}: no source of {} was found", kernel.variant, kernel.op);
   }
 
@@ -178,7 +188,8 @@ class Closure {
     }
   }
 
-  std::vector<DeviceFile> take() {
+  Result<std::vector<DeviceFile>> take() {
+    if (tree_.failure()) return Error(*tree_.failure());
     std::vector<DeviceFile> files;
     for (auto& [path, text] : files_) files.push_back({path, std::move(text)});
     return files;
@@ -206,7 +217,11 @@ Result<fs::path> device_folder() {
   const fs::path own = base::program_folder();
   const fs::path installed = fs::path("share") / "thimble" / "device";
   std::string in_build;
-  std::getline(std::ifstream(firmware_folder() / "device_folder.txt"), in_build);
+  std::error_code error;
+  if (const fs::path file = firmware_folder() / "device_folder.txt"; fs::exists(file, error)) {
+    THIMBLE_TRY(const Bytes text, base::read_file(file));
+    in_build = as_text(text).substr(0, as_text(text).find('\n'));
+  }
   for (const fs::path& folder :
        {own.parent_path() / installed, own / installed, fs::path(in_build)}) {
     if (fs::exists(folder / "kernels" / "device_links.def")) return folder;
@@ -234,7 +249,7 @@ Result<std::vector<DeviceFile>> device_sources(const DeviceSelection& selection)
     THIMBLE_CHECK(closure.add_kernel(kernel));
     if (!kernel.addresses_only) closure.add("kernels/c_call.cpp");
   }
-  std::vector<DeviceFile> files = closure.take();
+  THIMBLE_TRY(std::vector<DeviceFile> files, closure.take());
   for (DeviceFile& file : files) {
     // The product's flags may select the loops of another core (kernels/dsp/dual_issue.h).
     if (file.path != "kernels/dsp/dual_issue.h") continue;

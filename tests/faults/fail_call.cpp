@@ -18,8 +18,9 @@
 //                                      There are no children after the first getcwd().
 //
 // NAMES are those of kNames. `write` and `writev` are one name, as are the functions that open a
-// file to write it, those that close one, those that remove a name, and those that allocate memory.
-// Writes to standard error are not counted: a message that cannot be printed has no other place.
+// file to write it (`open`), those that open one to read it (`openread`), those that close one,
+// those that remove a name, and those that allocate memory. Writes to standard error are not
+// counted: a message that cannot be printed has no other place.
 
 #include <cerrno>
 #include <csignal>
@@ -39,8 +40,21 @@
 
 namespace {
 
-enum Name { kWrite, kOpen, kClose, kRename, kLink, kRemove, kAllocate, kNameCount };
-constexpr const char* kNames[] = {"write", "open", "close", "rename", "link", "remove", "allocate"};
+enum Name {
+  kWrite,
+  kRead,
+  kOpen,
+  kOpenRead,
+  kClose,
+  kRename,
+  kLink,
+  kRemove,
+  kMakeFolder,
+  kAllocate,
+  kNameCount
+};
+constexpr const char* kNames[] = {"write",  "read", "open",   "openread", "close",
+                                  "rename", "link", "remove", "mkdir",    "allocate"};
 constexpr int kShort = -1, kKill = -2;
 
 std::atomic<long> calls[kNameCount];
@@ -97,6 +111,12 @@ void enter_child_folder(long number) {
   while (names != nullptr && *names != 0) {
     const size_t length = std::strcspn(names, ":");
     std::snprintf(path, sizeof path, "%.*s", static_cast<int>(length), names);
+    for (char* slash = std::strchr(path, '/'); slash != nullptr;
+         slash = std::strchr(slash + 1, '/')) {
+      *slash = 0;
+      mkdir(path, 0777);
+      *slash = '/';
+    }
     write_text(path, kOldContent, sizeof kOldContent - 1);
     names += length + (names[length] == ':' ? 1 : 0);
   }
@@ -204,18 +224,33 @@ ssize_t writev(int file, const iovec* parts, int count) {
   return real(file, parts, count);
 }
 
+ssize_t read(int file, void* bytes, size_t size) {
+  static auto* const real = next<ssize_t(int, void*, size_t)>("read");
+  const int action = action_of(kRead);
+  if (action > 0) {
+    errno = action;
+    return -1;
+  }
+  return real(file, bytes, action == kShort ? (size + 1) / 2 : size);
+}
+
+int mkdir(const char* path, mode_t mode) {
+  static auto* const real = next<int(const char*, mode_t)>("mkdir");
+  return fails(kMakeFolder) ? -1 : real(path, mode);
+}
+
 int open(const char* path, int flags, ...) {
   static auto* const real = next<int(const char*, int, ...)>("open");
   va_list words;
   va_start(words, flags);
   const unsigned mode = (flags & O_CREAT) != 0 ? va_arg(words, unsigned) : 0;
   va_end(words);
-  return writes(flags) && fails(kOpen) ? -1 : real(path, flags, mode);
+  return fails(writes(flags) ? kOpen : kOpenRead) ? -1 : real(path, flags, mode);
 }
 
 FILE* fopen64(const char* path, const char* mode) {
   static auto* const real = next<FILE*(const char*, const char*)>("fopen64");
-  return mode[0] != 'r' && fails(kOpen) ? nullptr : real(path, mode);
+  return fails(mode[0] != 'r' ? kOpen : kOpenRead) ? nullptr : real(path, mode);
 }
 
 FILE* fopen(const char* path, const char* mode) {

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each write, open, close, rename and link of a command fails once, and memory runs out at sampled allocations.
+"""Each call of a command that reads, writes, opens, closes, renames or links a file, or makes a folder, fails once, and memory runs
+out at sampled allocations.
 
 usage: faults_test.py THIMBLE FAIL_CALL_LIBRARY REPO [--all [--step N]] [--command NAME] [--seed N] [--write]
 
 For every fault the command must end with exit code 0 and the files of a run without faults, or with exit code 2, a message and
-the files from before, without a further file; the files of --save-stages are written one by one, so each is the one from before
-or that of a run without faults. If only the report cannot be printed, the files are those of a run without faults.
+the files from before, without a further file or folder; the message has the system's reason. The files of --save-stages are written
+one by one, so each is the one from before or that of a run without faults. If only the report cannot be printed, the files are those of a run without faults.
 A command that is killed leaves each file as it was or complete; only its temporary files may remain, as does one that cannot be
-removed. --all lets every allocation fail, each in a child process that fail_call.cpp makes at the allocation; with --step N every
-N-th one. The counts of outcomes are printed as a table, which --write writes to docs/faults.md.
+removed. Of many calls of a name a sample fails. --all lets every call and every allocation fail, each allocation in a child
+process that fail_call.cpp makes there; with --step N every N-th allocation. The counts of outcomes are printed as a table, which --write writes to docs/faults.md.
 """
 
 import argparse
@@ -27,21 +28,25 @@ import time
 
 SAMPLED, LAST = 20, 10  # allocations per command: by seed, and the last ones, when files exist
 CHILDREN = 40  # further allocations, in children of one run
+CALLS, CALLS_OF_MANY = 12, 3  # calls of one name that fail without --all; of a command that writes 50 files or more
 OVERLAP = 50
 OLD = b"old content"
 FAILURES = {"write": (errno.ENOSPC, errno.EIO, errno.EFBIG), "open": (errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EINTR),
-            "close": (errno.EIO, errno.ENOSPC, errno.EINTR), "rename": (errno.EIO, errno.ENOSPC, errno.EROFS)}
-# These do not prevent the result: the C++ library repeats the write, and a link is only needed to undo a rename.
-HARMLESS = {"write": (errno.EINTR, "short"), "link": (errno.EPERM,), "remove": (errno.EACCES,)}
+            "close": (errno.EIO, errno.ENOSPC, errno.EINTR), "rename": (errno.EIO, errno.ENOSPC, errno.EROFS),
+            "read": (errno.EIO,), "openread": (errno.EACCES, errno.EMFILE), "mkdir": (errno.EACCES, errno.ENOSPC)}
+# These do not prevent the result: the C++ library repeats reads and writes, and a link is only needed to undo a rename.
+HARMLESS = {"write": (errno.EINTR, "short"), "read": (errno.EINTR, "short"), "link": (errno.EPERM,), "remove": (errno.EACCES,)}
 
 
 AFTER = "failure after the files were written"
 BEGIN, END = "<!-- faults -->\n", "<!-- end faults -->"
 STAGE = re.compile(r"\d\d-")  # a file of --save-stages
+EXPORT = "export-sources"
+SECONDS = re.compile(rb"[0-9.]+ s\b")
 
 
 def commands(repo):
-    """Name: words, and the files that they write, after {out}, without those of --save-stages."""
+    """Name: words, and the files that they write, after {out}, without those of --save-stages; None: 50 or more."""
     sin, digits = (repo / "models" / name for name in ("hello_sin", "digits_cnn"))
     return {
         "compile": (["compile", sin / "hello_sin.pt2", "--target", "cortex-m4", "--calibrate", sin / "calibrate.npz", "-o",
@@ -54,53 +59,92 @@ def commands(repo):
         "compile for one arena": (["compile", sin / "hello_sin.pt2", "{in}/second.pt2", "--share-arena", "--target", "cortex-m4",
                                    "--calibrate", sin / "calibrate.npz", sin / "calibrate.npz", "--out-dir", "{out}"],
                                   ["hello_sin.pte", "second.pte"]),
+        "compile for a firmware": (["compile", sin / "hello_sin.pt2", "--target", "cortex-m4", "--calibrate", sin / "calibrate.npz",
+                                    "--out-dir", "{out}/new/net", "--kernels-dir", "{out}/new/kernels", "--report", "{out}/report.html"],
+                                   ["new/net/hello_sin.pte", "new/kernels/kernels_used.cpp", "new/kernels/kernels_used.cmake",
+                                    "report.html"]),
+        "compile a library": (["compile", sin / "hello_sin.pt2", "--target", "cortex-m4", "--calibrate", sin / "calibrate.npz",
+                               "--out-dir", "{out}/library", "--emit", "c", "--c-layout", "arduino"], None),
         "opt": (["opt", "{in}/net.ir", "-o", "{out}/net.ir"], ["net.ir"]),
-        "run": (["run", "{in}/net.pte", "--input", sin / "calibrate.npz", "--output", "{out}"], ["output_0.npy"]),
+        "run": (["run", "{in}/net.pte", "--input", sin / "calibrate.npz", "--output", "{out}/new"], ["new/output_0.npy"]),
+        "compare": (["compare", sin / "hello_sin.pt2", "{in}/net.pte", "--data", sin / "calibrate.npz", "--bundle", "{out}/net.bpte"],
+                    ["net.bpte"]),
+        EXPORT: (["export-sources", "{out}/exported", "--core", "cortex-m4", "--model", "{in}/net.pte"], None),
         "inspect": (["inspect", "{in}/net.pte", "--json"], []),
     }
+
+
+def content_of(folder):
+    """Path below the folder: bytes, for each file; for each folder without content the path and a slash. A report has no seconds."""
+    found = {}
+    for path in pathlib.Path(folder).rglob("*"):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file():
+            found[name] = SECONDS.sub(b"", path.read_bytes()) if path.suffix == ".html" else path.read_bytes()
+        elif not any(path.iterdir()):
+            found[name + "/"] = b""
+    return found
 
 
 class Command:
     """A command with its fault-free outputs."""
 
     def __init__(self, options, words, names, inputs):
-        self.options, self.names, self.inputs = options, list(names), inputs
-        self.words = words
+        self.options, self.words, self.inputs = options, words, inputs
         self.expected, self.counts = {}, {}
+        self.names = list(self.written(words)) if names is None else names
+        self.calls_max = sys.maxsize if options.all else CALLS if names else CALLS_OF_MANY
+        if names is None and len(self.names) < 50:
+            sys.exit(f"{self.shown()}: wrote {len(self.names)} files")
         if "--save-stages" in words:
-            with tempfile.TemporaryDirectory() as folder:
-                ran = self.run(folder, {})
-                stages = sorted(path.name for path in pathlib.Path(folder).iterdir() if STAGE.match(path.name))
-                if ran.returncode != 0 or not stages:
-                    sys.exit(f"{self.shown()}: exit code {ran.returncode}, stages {stages}: {ran.stderr}")
-                self.names += stages
+            self.names = names + sorted(filter(STAGE.match, self.written(words)))
+        self.old = {name: OLD for name in self.names}
+        # An export only replaces files of an earlier export: this one has files that the next does not have.
+        self.has_own_old = EXPORT in words
+        if self.has_own_old:
+            self.old = self.written([word.replace("cortex-m4", "cortex-m7") if isinstance(word, str) else word for word in words])
         for is_old in (False, True):
             self.counts[is_old] = self.count(is_old)
+
+    def written(self, words):
+        """Returns the files of a run without faults."""
+        with tempfile.TemporaryDirectory() as folder:
+            ran = self.run(folder, {}, words)
+            if ran.returncode != 0:
+                sys.exit(f"{self.shown()}: exit code {ran.returncode}: {ran.stderr}")
+            return content_of(folder)
 
     def count(self, is_old):
         """Runs without a fault and keeps the files. Returns the number of calls by name."""
         with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile("r") as counts:
             self.write_old(folder, is_old)
             ran = self.run(folder, {"THIMBLE_FAULT_COUNTS": counts.name})
-            found = {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir()}
+            found = content_of(folder)
             self.expected = self.expected or found
             if ran.returncode != 0 or set(found) != set(self.names) or found != self.expected:
-                sys.exit(f"{self.shown()}: exit code {ran.returncode}, wrote {sorted(found)}, expected {self.names}: {ran.stderr}")
+                sys.exit(f"{self.shown()}: exit code {ran.returncode}, {self.difference(found)}, stderr: {ran.stderr}")
             return {name: int(count) for name, count in map(str.split, counts.read().splitlines())}
 
     def write_old(self, folder, is_old):
         """Returns the files that are there before the command."""
-        before = {name: OLD for name in self.names} if is_old else {}
+        before = self.old if is_old else {}
         for name, content in before.items():
-            (pathlib.Path(folder) / name).write_bytes(content)
+            path = pathlib.Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
         return before
+
+    def difference(self, found):
+        """Names at most 10 files that differ from those of a run without faults."""
+        names = sorted(name for name in {*found, *self.names} if found.get(name) != self.expected.get(name))
+        return f"{len(names)} files differ: {', '.join(names[:10])}"
 
     def shown(self):
         return f"{self.options.thimble} {' '.join(map(str, self.words))}"
 
-    def run(self, folder, environment):
-        words = [str(word).format(out=folder, **{"in": self.inputs}) for word in self.words]
-        return subprocess.run([self.options.thimble, *words], capture_output=True, text=True, errors="replace",
+    def run(self, folder, environment, words=None):
+        words = [str(word).format(out=".", **{"in": self.inputs}) for word in words or self.words]
+        return subprocess.run([self.options.thimble, *words], cwd=folder, capture_output=True, text=True, errors="replace",
                               env={**os.environ, "LD_PRELOAD": str(self.options.library), **environment})
 
     def is_unchanged(self, found, before):
@@ -115,10 +159,10 @@ class Command:
         with tempfile.TemporaryDirectory() as folder:
             before = self.write_old(folder, is_old)
             ran = self.run(folder, {"THIMBLE_FAULT": fault})
-            found = {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir()}
+            found = content_of(folder)
 
             def fail(text):
-                sys.exit(f"{text}: exit code {ran.returncode}, files {sorted(found)}, stderr: {ran.stderr[-500:]}\n"
+                sys.exit(f"{text}: exit code {ran.returncode}, {self.difference(found)}, stderr: {ran.stderr[-500:]}\n"
                          f"repeat: THIMBLE_FAULT={fault} LD_PRELOAD={self.options.library} {self.shown()}")
 
             if fault.endswith(":kill"):
@@ -127,11 +171,11 @@ class Command:
                 for name, content in found.items():
                     if name in self.names and content not in (self.expected[name], before.get(name)):
                         fail(f"{name} is neither old nor complete")
-                    if name not in self.names and ".tmp" not in name:
+                    if name not in (*self.names, *before) and ".tmp" not in name and not name.endswith("/"):
                         fail(f"{name} is left over")
                 return "killed"
             if fault.startswith("remove:"):  # a temporary file that cannot be removed
-                found = {name: content for name, content in found.items() if ".tmp" not in name}
+                found = {name: content for name, content in found.items() if ".tmp" not in name and (name in self.names or name not in before)}
             if ran.returncode == 0:
                 if found != self.expected:
                     fail("success with other files than a run without fault")
@@ -140,6 +184,9 @@ class Command:
                 fail("expected success" if not may_fail else "expected exit code 2 and a message")
             if found == self.expected:
                 return AFTER
+            kind, _, action = fault.split(":")
+            if kind != "allocate" and os.strerror(int(action)) not in ran.stderr:
+                fail(f"the message does not say '{os.strerror(int(action))}'")
             if not self.is_unchanged(found, before):
                 fail("failed, but the files are neither those from before nor complete")
             return "failure"
@@ -148,7 +195,7 @@ class Command:
         """Every allocation fails: in children of one run until it makes the names of its outputs, then each in a run of its own.
         Returns the outcomes with their counts, or ends the test."""
         folder = pathlib.Path(folder)
-        environment = {"THIMBLE_FAULT_FORK": f"{folder}:1:{step}", "THIMBLE_FAULT_OLD": ":".join(self.names),
+        environment = {"THIMBLE_FAULT_FORK": f"{folder}:1:{step}", "THIMBLE_FAULT_OLD": ":".join(self.old_of_child()),
                        "THIMBLE_THREADS": "1"}
         words = [str(word).format(out=".", **{"in": self.inputs}) for word in self.words]
         ran = subprocess.Popen([self.options.thimble, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -165,18 +212,21 @@ class Command:
             read = lines.rfind("\n") + 1
         if ran.returncode != 0:
             sys.exit(f"{self.shown()}: exit code {ran.returncode} of the run that makes the children: {ran.stderr.read()}")
-        found = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "results"}
+        found = {name: content for name, content in content_of(folder).items() if name != "results"}
         if found != self.expected:
-            sys.exit(f"{self.shown()}: the run that makes the children wrote {sorted(found)}")
+            sys.exit(f"{self.shown()}: the run that makes the children: {self.difference(found)}")
         # The number of an allocation depends on the length of the folder's name, so the two ranges overlap.
         for number in range(max(1, last - OVERLAP), self.counts[True]["allocate"] + OVERLAP, step):
             outcomes[self.check(f"allocate:{number}:{errno.ENOMEM}", is_old=True)] += 1
         return outcomes
 
+    def old_of_child(self):
+        return {} if self.has_own_old else self.old
+
     def check_child(self, folder, number, status):
         """Checks files and exit code of the child whose allocation failed, and removes its folder."""
         own, text = folder / str(number), folder / f"{number}.text"
-        found = {path.name: path.read_bytes() for path in own.iterdir()}
+        found = content_of(own)
         message = text.read_text(errors="replace")
         exited = os.waitstatus_to_exitcode(status)
         outcome = None
@@ -187,22 +237,23 @@ class Command:
         elif exited == 2 and message.strip():
             if found == expected:
                 outcome = AFTER
-            elif self.is_unchanged(found, {name: OLD for name in self.names}):
+            elif self.is_unchanged(found, self.old_of_child()):
                 outcome = "failure"
         if outcome is None:
-            sys.exit(f"allocation {number} of {self.shown()}: exit code {exited}, files {sorted(found)}, stderr: {message[-500:]}\n"
+            sys.exit(f"allocation {number} of {self.shown()}: exit code {exited}, {self.difference(found)}, stderr: {message[-500:]}\n"
                      f"repeat: THIMBLE_FAULT=allocate:{number}:{errno.ENOMEM} LD_PRELOAD={self.options.library} {self.shown()}")
         shutil.rmtree(own)
         text.unlink()
         return outcome
 
 
-def check_files(command, is_old, outcomes):
-    """Every call of the C library that concerns a file fails once, is interrupted, or ends the process."""
+def check_files(command, is_old, chosen, outcomes):
+    """Calls of the C library that concern a file fail once, are interrupted, or end the process: of each name all, or a sample."""
     for kind, count in command.counts[is_old].items():
         if kind == "allocate":
             continue
-        for number in range(1, count + 1):
+        numbers = range(1, count + 1)
+        for number in numbers if count <= command.calls_max else sorted(chosen.sample(numbers, command.calls_max)):
             for action in FAILURES.get(kind, ()):
                 outcomes[kind, command.check(f"{kind}:{number}:{action}", is_old)] += 1
             for action in HARMLESS.get(kind, ()):
@@ -256,12 +307,12 @@ def main():
         for name, (words, names) in commands(options.repo.resolve()).items():
             command = Command(options, words, names, inputs)
             for output, content in command.expected.items():
-                (pathlib.Path(inputs) / output).write_bytes(content)
+                (pathlib.Path(inputs) / pathlib.PurePath(output).name).write_bytes(content)
             if options.command not in (None, name):
                 continue
             counts = outcomes[name] = collections.Counter()
             for is_old in command.counts:
-                check_files(command, is_old, counts)
+                check_files(command, is_old, chosen, counts)
             numbers = range(1, command.counts[True]["allocate"] + 1)
             if options.all:
                 check_allocations(command, options.step, (), counts)

@@ -5,7 +5,7 @@ if(TARGET thimble AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT THIMBLE_SANITIZ
   target_link_libraries(fail_call PRIVATE thimble_options ${CMAKE_DL_LIBS})
   add_test(NAME faults COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/faults_test.py $<TARGET_FILE:thimble> $<TARGET_FILE:fail_call>
                                ${CMAKE_SOURCE_DIR})
-  set_tests_properties(faults PROPERTIES LABELS e2e TIMEOUT 300)
+  set_tests_properties(faults PROPERTIES LABELS e2e TIMEOUT 600)
   add_test(NAME signals COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/signals_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   set_tests_properties(signals PROPERTIES LABELS "e2e;fast" TIMEOUT 120)
 endif()

@@ -2,8 +2,10 @@
 // Makes a failing graph smaller. A step is kept if the graph still fails:
 //
 //   1. an inner value becomes the only output, and operators that it does not need are removed
-//   2. an operator is removed: its result becomes an input
-//   3. an extent of inputs, constants and attributes becomes smaller
+//   2. an output is removed, and the operators that only it needs
+//   3. a state is removed: it becomes an input
+//   4. an operator is removed: its result becomes an input
+//   5. an extent of inputs, constants and attributes becomes smaller
 
 #include <algorithm>
 #include <map>
@@ -17,7 +19,7 @@ namespace thimble::fuzz {
 namespace {
 
 struct Change {
-  int removed_op = -1;
+  int removed_op = -1, removed_state = -1;
   int64_t from = 0, to = 0;  // extents; 0: none
   bool in_attributes = false;
 };
@@ -47,13 +49,21 @@ class Rebuild {
   Result<ir::Graph> run() {
     const auto consumers = from_.consumers();
     for (const ir::ValueId id : from_.inputs()) {
-      const bool is_output = std::ranges::count(from_.outputs(), id) != 0;
-      if (!consumers[ir::index_of(id)].empty() || is_output) add_input(id);
+      const bool is_result = std::ranges::count(from_.outputs(), id) != 0 ||
+                             std::ranges::count(from_.states(), id, &ir::State::next) != 0;
+      if (!consumers[ir::index_of(id)].empty() || is_result) add_input(id);
     }
-    for (const ir::State& state : from_.states()) {
+    std::vector<ir::ValueId> next;  // of each state that remains
+    for (size_t i = 0; i < from_.states().size(); ++i) {
+      const ir::State& state = from_.states()[i];
+      if (static_cast<int>(i) == change_.removed_state) {
+        add_input(state.value);
+        continue;
+      }
       const ir::Value& value = from_.value(state.value);
       map_[state.value] =
           to_.add_state(value.name, tensor_of(*state.initial), quant_of(value.type));
+      next.push_back(state.next);
     }
     for (size_t i = 0; i < from_.ops().size(); ++i) {
       const ir::Op& op = from_.ops()[i];
@@ -64,9 +74,7 @@ class Rebuild {
       THIMBLE_CHECK(add(op));
     }
     for (const ir::ValueId id : from_.outputs()) to_.add_output(mapped(id));
-    for (size_t i = 0; i < from_.states().size(); ++i) {
-      to_.set_next(i, mapped(from_.states()[i].next));
-    }
+    for (size_t i = 0; i < next.size(); ++i) to_.set_next(i, mapped(next[i]));
     THIMBLE_CHECK(ir::verify(to_));
     return std::move(to_);
   }
@@ -138,7 +146,8 @@ class Shrinker {
       : graph_(std::move(graph)), fails_(fails), calls_left_(calls_max) {}
 
   ir::Graph run() {
-    while (calls_left_ > 0 && (keep_one_output() || remove_operator() || reduce_extent())) {
+    while (calls_left_ > 0 && (keep_one_output() || remove_output() || remove_state() ||
+                               remove_operator() || reduce_extent())) {
     }
     return std::move(graph_);
   }
@@ -165,9 +174,23 @@ class Shrinker {
     }
     return false;
   }
+  bool remove_output() {
+    for (size_t i = 0; i < graph_.outputs().size() && graph_.outputs().size() > 1; ++i) {
+      ir::Graph fewer = graph_;
+      fewer.outputs().erase(fewer.outputs().begin() + static_cast<std::ptrdiff_t>(i));
+      if (accept(Rebuild(ir::remove_unused(fewer), {}).run())) return true;
+    }
+    return false;
+  }
+  bool remove_state() {
+    for (size_t i = 0; i < graph_.states().size(); ++i) {
+      if (change({.removed_state = static_cast<int>(i)})) return true;
+    }
+    return false;
+  }
   bool remove_operator() {
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
-      if (graph_.ops().size() > 1 && change({static_cast<int>(i)})) return true;
+      if (graph_.ops().size() > 1 && change({.removed_op = static_cast<int>(i)})) return true;
     }
     return false;
   }
@@ -180,8 +203,9 @@ class Shrinker {
     for (const int64_t extent : extents) {
       for (const int64_t smaller : {int64_t{1}, extent / 2, extent - 1}) {
         if (smaller < 1 || smaller >= extent) continue;
-        if (change({-1, extent, smaller, false}) || change({-1, extent, smaller, true}))
-          return true;
+        for (const bool in_attributes : {false, true}) {
+          if (change({.from = extent, .to = smaller, .in_attributes = in_attributes})) return true;
+        }
       }
     }
     return false;

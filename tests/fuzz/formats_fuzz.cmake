@@ -18,6 +18,11 @@ if(NOT WIN32)
     LABELS fuzz fast)
 endif()
 
+thimble_test(shrink_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/shrink_test.cpp ${CMAKE_CURRENT_LIST_DIR}/differential_shrink.cpp
+  DEPS test_integer_graphs
+  LABELS fuzz fast)
+
 # fuzz_schema(NAME): the header NAME_bfbs_generated.h, which contains the binary schema of the format.
 add_library(fuzz_schemas INTERFACE)
 function(fuzz_schema name schema)

@@ -261,5 +261,17 @@ TEST(RuntimeMethods, DamagedTablesAreRefused) {
   EXPECT_EQ(one.status[0], code(Status::kMissingMethod));
 }
 
+TEST(RuntimeMethods, MisalignedSegmentsAreRefused) {
+  constexpr size_t kBaseAt = 24;  // the offset of the segments, in the file's extended header
+  Bytes file = written(two_methods());
+  uint64_t base = 0;
+  std::memcpy(&base, file.data() + kBaseAt, sizeof base);
+  file.insert(file.begin() + static_cast<std::ptrdiff_t>(base), std::byte{0});
+  put(file, kBaseAt, base + 1);
+  const Methods methods(file);
+  EXPECT_EQ(methods.status[0], code(Status::kCorrupt));
+  EXPECT_EQ(methods.status[1], code(Status::kCorrupt));
+}
+
 }  // namespace
 }  // namespace thimble::runtime_test

@@ -2,6 +2,7 @@
 #include "formats/zip/directory.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <optional>
 
@@ -111,15 +112,20 @@ std::optional<Entry> read_entry(ByteView* from) {
 }  // namespace
 
 bool Input::read(uint64_t offset, std::span<std::byte> to) {
+  failed_ = false;
   if (offset > size_bytes_ || to.size() > size_bytes_ - offset) return false;
   if (!file_.is_open()) {
     if (!to.empty()) std::memcpy(to.data(), bytes_.data() + offset, to.size());
     return true;
   }
+  errno = 0;
   file_.clear();
   file_.seekg(static_cast<std::streamoff>(offset));
   file_.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()));
-  return static_cast<bool>(file_);
+  if (file_) return true;
+  failed_ = true;
+  error_ = errno;
+  return false;
 }
 
 Result<std::vector<Entry>> read_directory(Input& input, const std::string& name) {

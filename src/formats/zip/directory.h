@@ -27,11 +27,17 @@ class Input {
   [[nodiscard]] uint64_t size_bytes() const { return size_bytes_; }
   /// Returns false if the input ends before, or the file cannot be read.
   [[nodiscard]] bool read(uint64_t offset, std::span<std::byte> to);
+  /// True if the file could not be read by the last read().
+  [[nodiscard]] bool has_failed() const { return failed_; }
+  /// The errno of this failure; 0: not known.
+  [[nodiscard]] int error() const { return error_; }
 
  private:
   Bytes bytes_;
   std::ifstream file_;
   uint64_t size_bytes_ = 0;
+  bool failed_ = false;
+  int error_ = 0;
 };
 
 /// A row of the directory (4.3.12), with the values of the ZIP64 field (4.5.3).

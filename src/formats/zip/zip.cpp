@@ -51,6 +51,7 @@ struct Archive::State {
   std::unordered_map<std::string_view, size_t> by_name;
 
   Error error(std::string_view member, std::string_view what) const {
+    if (input.has_failed()) return base::read_error(name, input.error());
     return bad_input("{}: {}: {}", name, printable(member), what);
   }
   Status start();
@@ -129,15 +130,17 @@ Status Archive::State::start() {
   constexpr std::string_view kMember = "PK\3\4", kEmpty = "PK\5\6";
   Bytes magic(static_cast<size_t>(std::min<uint64_t>(kMember.size(), input.size_bytes())));
   if (magic.empty()) return bad_input("{}: the file is empty", name);
-  if (!input.read(0, magic)) return bad_input("{}: cannot be read", name);
+  if (!input.read(0, magic)) return base::read_error(name, input.error());
   if (as_text(magic) != kMember && as_text(magic) != kEmpty) {
     return bad_input(
         "{}: not a zip archive: it begins with {:02x}, expected 50 4b 03 04", name,
         fmt::join(reinterpret_cast<const unsigned char*>(magic.data()),
                   reinterpret_cast<const unsigned char*>(magic.data()) + magic.size(), " "));
   }
-  THIMBLE_TRY(std::vector<Entry> directory, read_directory(input, name));
-  return scan(std::move(directory));
+  Result<std::vector<Entry>> directory = read_directory(input, name);
+  if (directory.ok()) return scan(std::move(*directory));
+  if (input.has_failed()) return base::read_error(name, input.error());
+  return directory.take_failure();
 }
 
 Result<Archive> Archive::open(const std::filesystem::path& path) {
