@@ -64,7 +64,8 @@ void compare_output(const ir::Tensor& output, const ir::Tensor& expected, const 
     const bool equal = got[i] == wanted[i] || both_nan;
     if (equal) continue;
     result->error_max = std::max(result->error_max, error);
-    const double bound = real ? tolerance.atol + tolerance.rtol * std::abs(wanted[i]) : 0;
+    const bool has_bound = real && std::isfinite(wanted[i]);
+    const double bound = has_bound ? tolerance.atol + tolerance.rtol * std::abs(wanted[i]) : 0;
     if (error <= bound || !result->difference.empty()) continue;
     result->difference =
         fmt::format("{}: element {} is {:.9g}, expected {:.9g}", name, i, got[i], wanted[i]);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/replace_file.h"
 #include "base/sha256.h"
 
 namespace thimble::tools {
@@ -79,39 +80,60 @@ Status ExportFolder::add(const std::string& path, std::string_view text) {
 }
 
 Status ExportFolder::commit() {
-  // A changed file stays in the list, so that a later export finds it changed again.
   for (const auto& [path, digest] : old_) {
     if (new_.contains(path)) continue;
     THIMBLE_TRY(const std::string found, digest_of(path));
-    if (found == digest) add_unused(path);
-    if (found.empty() || found == digest) continue;
-    kept_.push_back(path);
-    new_[path] = digest;
+    if (found == digest) {
+      add_unused(path);
+    } else if (!found.empty()) {
+      // A changed file stays in the list, so that a later export finds it changed again.
+      kept_.push_back(path);
+      new_[path] = digest;
+    }
   }
-  std::string list;
-  for (const auto& [path, digest] : new_) list += fmt::format("{}  {}\n", digest, path);
-  THIMBLE_CHECK(files_.add(folder_ / kList, list));
-  THIMBLE_CHECK(files_.commit());
-  remove_unused();
+  THIMBLE_CHECK(files_.add(folder_ / kList, list_text()));
   std::ranges::sort(kept_);
-  return ok();
+  THIMBLE_CHECK(files_.commit());
+  return remove_unused();
 }
 
-void ExportFolder::add_unused(const fs::path& path) {
-  unused_.push_back(folder_ / path);
-  for (fs::path folder = path.parent_path(); !folder.empty(); folder = folder.parent_path()) {
+std::string ExportFolder::list_text() const {
+  std::string list;
+  for (const auto& [path, digest] : new_) list += fmt::format("{}  {}\n", digest, path);
+  return list;
+}
+
+void ExportFolder::add_unused(const std::string& path) {
+  unused_.push_back({path, folder_ / path});
+  for (fs::path folder = fs::path(path).parent_path(); !folder.empty();
+       folder = folder.parent_path()) {
     unused_folders_.push_back(folder_ / folder);
   }
 }
 
-void ExportFolder::remove_unused() {
+Status ExportFolder::remove_unused() {
   std::error_code error;
-  for (const fs::path& path : unused_) {
-    if (fs::remove(path, error)) ++removed_;
+  std::error_code first_error;
+  const Unused* first = nullptr;  // that cannot be removed
+  for (Unused& file : unused_) {
+    if (fs::remove(file.path, error)) ++removed_;
+    file.is_removed = !error;
+    if (error && first == nullptr) {
+      first = &file;
+      first_error = error;
+    }
   }
   for (const fs::path& folder : unused_folders_) {
     fs::remove(folder, error);  // fails if it is not empty
   }
+  if (first == nullptr) return ok();
+  // A later export removes the files that are still in the list.
+  for (const Unused& file : unused_) {
+    if (!file.is_removed) new_[file.listed] = old_[file.listed];
+  }
+  THIMBLE_CHECK(base::replace_file(folder_ / kList, as_byte_view(list_text())));
+  return bad_input("{}: is not part of the export any more and cannot be removed: {}",
+                   first->path.string(), first_error.message());
 }
 
 }  // namespace thimble::tools

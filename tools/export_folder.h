@@ -26,7 +26,8 @@ class ExportFolder {
   /// Adds a file, whose path is relative to the folder. Keeps a listed file that the user changed;
   /// a file that is not listed and has other contents is bad input.
   Status add(const std::string& path, std::string_view text);
-  /// Writes the files and the list, and removes the files of the earlier export that remain.
+  /// Writes the files and the list, and removes the files of the earlier export that remain. If one
+  /// cannot be removed, it stays in the list, and this is an error.
   Status commit();
 
   /// Number of files of the earlier export that commit() removed.
@@ -37,18 +38,26 @@ class ExportFolder {
  private:
   /// The digest of a file; empty if it is no regular file.
   [[nodiscard]] Result<std::string> digest_of(const std::string& path) const;
-  /// Remembers a file that remove_unused() removes, and its folders.
-  void add_unused(const std::filesystem::path& path);
-  /// Needs no memory: after the commit nothing may fail.
-  void remove_unused();
+  /// The content of thimble_files.txt.
+  [[nodiscard]] std::string list_text() const;
+  /// Remembers a listed file that remove_unused() removes, and its folders.
+  void add_unused(const std::string& path);
+  /// Removes the files of add_unused(), and their folders if these are empty. Allocates memory only
+  /// if a file cannot be removed: the files have their new names already.
+  Status remove_unused();
 
+  struct Unused {
+    std::string listed;  // the path in the list
+    std::filesystem::path path;
+    bool is_removed = false;
+  };
   std::filesystem::path folder_;
   OutputFiles files_;
   std::map<std::string, std::string> old_;  // path, digest
   std::map<std::string, std::string> new_;
   std::vector<std::string> kept_;
-  std::vector<std::filesystem::path> unused_;          // listed files that are not written again
-  std::vector<std::filesystem::path> unused_folders_;  // subfolders first
+  std::vector<Unused> unused_;                         // listed files that are not written again
+  std::vector<std::filesystem::path> unused_folders_;  // of each file its folder, then the parents
   int removed_ = 0;
 };
 

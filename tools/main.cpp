@@ -16,6 +16,7 @@
 #endif
 
 #include "tools/commands.h"
+#include "tools/output.h"
 #include "tools/signals.h"
 
 namespace {
@@ -29,6 +30,7 @@ std::atomic<bool> was_out_of_memory = false;
 [[noreturn]] void report_terminate() {
   const bool is_exception = std::current_exception() != nullptr || std::uncaught_exceptions() != 0;
   if (!is_exception || !was_out_of_memory) std::abort();
+  thimble::tools::OutputFiles::remove_temporary_of_all();
   std::fputs(kOutOfMemory, stderr);
   std::_Exit(2);
 }

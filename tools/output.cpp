@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdio>
+#include <mutex>
 #include <system_error>
 
 #include "base/replace_file.h"
@@ -41,28 +42,40 @@ Json number(double value) {
   return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
+namespace {
+
+std::mutex all_mutex;
+OutputFiles* all = nullptr;  // the first of the list
+
+}  // namespace
+
+OutputFiles::OutputFiles() {
+  const std::lock_guard lock(all_mutex);
+  next_ = all;
+  if (next_ != nullptr) next_->previous_ = this;
+  all = this;
+}
+
 OutputFiles::~OutputFiles() {
+  {
+    const std::lock_guard lock(all_mutex);
+    if (next_ != nullptr) next_->previous_ = previous_;
+    (previous_ != nullptr ? previous_->next_ : all) = next_;
+  }
+  remove_temporary();
+}
+
+void OutputFiles::remove_temporary() noexcept {
   std::error_code ignored;
   for (const File& file : files_) {
     fs::remove(file.temporary, ignored);
     if (!file.old.empty()) fs::remove(file.old, ignored);
   }
-  for (auto folder = folders_.rbegin(); folder != folders_.rend(); ++folder) {
-    fs::remove(*folder, ignored);  // fails if it has a file
-  }
+  folders_.remove_empty();
 }
 
-Status OutputFiles::make_folder(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> missing;
-  for (fs::path each = folder; each.has_relative_path() && !fs::exists(each, error);
-       each = each.parent_path()) {
-    missing.push_back(each);
-  }
-  folders_.insert(folders_.end(), missing.rbegin(), missing.rend());
-  if (!folder.empty()) fs::create_directories(folder, error);
-  if (error) return bad_input("{}: {}", folder.string(), error.message());
-  return ok();
+void OutputFiles::remove_temporary_of_all() noexcept {
+  for (OutputFiles* each = all; each != nullptr; each = each->next_) each->remove_temporary();
 }
 
 Status OutputFiles::check(const fs::path& path, const std::string& shown) const {
@@ -126,21 +139,29 @@ Status OutputFiles::commit() {
     const File& file = files_[renamed];
     fs::rename(file.temporary, file.path, error);
     if (error) {
-      status = bad_input("{}: {}", file.path.string(), error.message());
+      status = bad_input("{}: cannot be written: {}", file.path.string(), error.message());
     } else {
       ++renamed;
     }
   }
   for (size_t i = 0; i < files_.size(); ++i) {
-    const File& file = files_[i];
+    File& file = files_[i];
     const bool undo = !status.ok() && i < renamed;
+    error.clear();
     if (undo && !file.existed) fs::remove(file.path, error);
     if (undo && !file.old.empty()) fs::rename(file.old, file.path, error);
+    if (undo && (error || (file.existed && file.old.empty()))) {
+      // The second name of the old content, if there is one, is now its only one: it stays.
+      status =
+          bad_input("{}; {} is already the new file{}", status.error().message, file.path.string(),
+                    file.old.empty() ? "" : ", the old one is " + file.old.string());
+      file.old.clear();
+    }
     if (!file.old.empty()) fs::remove(file.old, error);
   }
   if (status.ok()) {
     files_.clear();
-    folders_.clear();
+    folders_.keep();
   }
   return status;
 }

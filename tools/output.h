@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/bytes.h"
+#include "base/folder.h"
 #include "base/progress.h"
 #include "base/read_file.h"
 #include "base/result.h"
@@ -31,22 +32,27 @@ void print_json(const Json& object);
 
 /// Files that are written together. Each is written to a temporary name; commit() renames them all,
 /// and restores the old files if one cannot be renamed. The destructor removes temporary files, and
-/// new folders without a file.
+/// folders of make_folder() that are empty.
 class OutputFiles {
  public:
-  OutputFiles() = default;
+  OutputFiles();
   OutputFiles(const OutputFiles&) = delete;
   OutputFiles& operator=(const OutputFiles&) = delete;
   ~OutputFiles();
 
   /// Registers a file that the command reads; add() refuses to overwrite it.
   void protect(const std::filesystem::path& input) { inputs_.push_back(input); }
-  /// Makes the folder and its parents unless they exist. Empty: the current folder.
-  Status make_folder(const std::filesystem::path& folder);
-  /// Also refuses devices, pipes and folders, and the same file twice. Follows links.
+  /// Makes a folder and its missing parents. Does nothing for an empty path.
+  Status make_folder(const std::filesystem::path& folder) { return folders_.make(folder); }
+  /// Writes the bytes to a temporary name. Refuses an input, a device, a pipe, a folder, and the
+  /// same file twice. Follows links.
   Status add(const std::filesystem::path& path, ByteView bytes);
   Status add(const std::filesystem::path& path, std::string_view text);
+  /// Renames all files.
   Status commit();
+  /// Removes the temporary files and empty folders of all objects, for a program that ends without
+  /// destructors. Allocates no memory.
+  static void remove_temporary_of_all() noexcept;
   struct Added {
     std::filesystem::path path;  // as given
     int64_t bytes = 0;
@@ -64,11 +70,14 @@ class OutputFiles {
     bool existed = false;         // before commit()
   };
   Status check(const std::filesystem::path& path, const std::string& shown) const;
+  void remove_temporary() noexcept;
 
   std::vector<std::filesystem::path> inputs_;
   std::vector<File> files_;
-  std::vector<std::filesystem::path> folders_;  // that make_folder() makes, parents first
+  base::NewFolders folders_;
   std::vector<Added> added_;
+  OutputFiles* previous_ = nullptr;  // in the list of all objects
+  OutputFiles* next_ = nullptr;
 };
 
 using base::read_file;

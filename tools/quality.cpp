@@ -80,7 +80,8 @@ double Sqnr::decibels() const {
 
 std::string decibels_text(double decibels) {
   if (std::isnan(decibels)) return "constant";
-  return std::isinf(decibels) ? "exact" : fmt::format("{:.1f} dB", decibels);
+  if (std::isinf(decibels)) return decibels > 0 ? "exact" : "not finite";
+  return fmt::format("{:.1f} dB", decibels);
 }
 
 std::vector<int64_t> top1(const ir::Tensor& tensor) {

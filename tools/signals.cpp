@@ -44,6 +44,7 @@ void handle(int signal, void (*handler)(int), int flags) {
 SignalScope::SignalScope() : cancel_(cancellation) {
 #ifndef _WIN32
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGCHLD, SIG_DFL);  // a parent may ignore it; then the exit code of a child is lost
   handle(SIGALRM, end_by_signal, 0);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     handle(signal, cancel, SA_RESTART | static_cast<int>(SA_RESETHAND));

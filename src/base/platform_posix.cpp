@@ -31,20 +31,23 @@ Result<pid_t> start(const std::vector<std::string>& command, const ProcessOption
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  int failed = 0;
+  const auto check = [&](int code) { failed = failed != 0 ? failed : code; };
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, pipe_end, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, pipe_end, STDERR_FILENO);
+  check(posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0));
+  check(posix_spawn_file_actions_adddup2(&actions, pipe_end, STDOUT_FILENO));
+  check(posix_spawn_file_actions_adddup2(&actions, pipe_end, STDERR_FILENO));
   if (!options.folder.empty())
-    posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
+    check(posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str()));
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
+  check(posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP));
+  check(posix_spawnattr_setpgroup(&attributes, 0));
   pid_t child = 0;
-  const int failed =
-      posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
+  if (failed == 0) {
+    failed = posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
+  }
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) return bad_input("{}: cannot be started: {}", command[0], std::strerror(failed));
@@ -70,6 +73,15 @@ bool read_all(int pipe_end, Clock::time_point limit, std::string* output) {
   }
 }
 
+/// waitpid(), again after a signal.
+pid_t wait_for(pid_t child, int* status, int flags) {
+  pid_t ended = 0;
+  do {
+    ended = waitpid(child, status, flags);
+  } while (ended < 0 && errno == EINTR);
+  return ended;
+}
+
 }  // namespace
 
 Result<ProcessResult> run_process(const std::vector<std::string>& command,
@@ -90,13 +102,16 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
   int status = 0;
   // The child may have closed its output and still run. The time limit applies until it exits.
   pid_t ended = 0;
-  while (!result.timed_out && (ended = waitpid(*child, &status, WNOHANG)) == 0) {
+  while (!result.timed_out && (ended = wait_for(*child, &status, WNOHANG)) == 0) {
     result.timed_out = Clock::now() >= limit || is_cancelled();
     if (!result.timed_out) usleep(1000);
   }
   if (result.timed_out) kill(-*child, SIGKILL);
-  if (ended == 0) waitpid(*child, &status, 0);
+  if (ended == 0) ended = wait_for(*child, &status, 0);
   THIMBLE_CHECK(check_cancelled());
+  if (ended < 0) {  // a parent that ignores SIGCHLD
+    return bad_input("{}: its exit code is not known: {}", command[0], std::strerror(errno));
+  }
   result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return result;
 }

@@ -30,16 +30,20 @@ Result<InputFile> open_file(const fs::path& path) {
   if (!stream) return read_error(path, errno);
   const uintmax_t bytes = fs::file_size(path, error);
   if (error) return read_error(path, error.value());
-  return InputFile{std::move(stream), bytes};
+  return InputFile{path, std::move(stream), bytes};
+}
+
+Status InputFile::read(std::span<std::byte> to) {
+  errno = 0;
+  stream.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()));
+  if (!stream) return read_error(path, errno);
+  return ok();
 }
 
 Result<Bytes> read_file(const fs::path& path) {
   THIMBLE_TRY(InputFile file, open_file(path));
-  Bytes bytes(static_cast<size_t>(file.bytes));
-  errno = 0;
-  file.stream.read(reinterpret_cast<char*>(bytes.data()),
-                   static_cast<std::streamsize>(bytes.size()));
-  if (!file.stream) return read_error(path, errno);
+  Bytes bytes(static_cast<size_t>(file.size_bytes));
+  THIMBLE_CHECK(file.read(bytes));
   return bytes;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <span>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -13,8 +14,12 @@
 namespace thimble::base {
 
 struct InputFile {
+  /// Fills `to` with the next bytes of the file.
+  [[nodiscard]] Status read(std::span<std::byte> to);
+
+  std::filesystem::path path;
   std::ifstream stream;
-  uint64_t bytes = 0;  // the size
+  uint64_t size_bytes = 0;
 };
 
 /// Returns the error for a file that cannot be read. `error`: an errno, or 0.

@@ -20,9 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kWriteBytesMax = size_t{1} << 30;  // of one call
+constexpr size_t kWriteBytesMax = size_t{1} << 30;  // of one call of write
 
-// A new file: an existing one or a link is an error. The mode of a file is that of the user's mask.
+// Creates a file with the permissions of the process's umask. An existing file or link is an error.
 #ifdef _WIN32
 int create(const fs::path& path) {
   return _wopen(path.c_str(), _O_CREAT | _O_EXCL | _O_WRONLY | _O_BINARY, _S_IREAD | _S_IWRITE);
@@ -56,13 +56,13 @@ int write_all(int file, ByteView bytes) {
   return 0;
 }
 
-/// Removes the temporary file at the end of the scope, also if memory ends.
-class Remover {
+/// Removes the temporary file at the end of the scope, also if an allocation fails.
+class TemporaryFile {
  public:
-  explicit Remover(const fs::path& path) : path_(path) {}
-  Remover(const Remover&) = delete;
-  Remover& operator=(const Remover&) = delete;
-  ~Remover() {
+  explicit TemporaryFile(const fs::path& path) : path_(path) {}
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
     std::error_code ignored;
     fs::remove(path_, ignored);
   }
@@ -90,11 +90,11 @@ Status write_temporary(const fs::path& path, const fs::path& temporary, ByteView
 
 Status replace_file(const fs::path& path, ByteView bytes) {
   const fs::path temporary = temporary_path(path);
-  const Remover remover(temporary);
+  const TemporaryFile file(temporary);
   THIMBLE_CHECK(write_temporary(path, temporary, bytes));
   std::error_code error;
   fs::rename(temporary, path, error);
-  if (error) return bad_input("{}: {}", path.string(), error.message());
+  if (error) return bad_input("{}: cannot be written: {}", path.string(), error.message());
   return ok();
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Files that are the old ones or complete at any time: the bytes are written to a temporary name in
-// the same folder, which is then renamed.
+// Writes files so that each is the old one or complete, also if the process is killed: the bytes
+// are written to a temporary name in the same folder, which is then renamed. A loss of power of the
+// machine is not covered.
 
 #include <filesystem>
 

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <fstream>
 #include <random>
-#include <sstream>
+
+#include "base/read_file.h"
 
 namespace thimble::base {
 
@@ -42,11 +43,9 @@ std::optional<std::string> WorkFolder::read(std::string_view name) const {
   // Only regular files are read: a pipe or a link to a device may never reach its end.
   std::error_code error;
   if (fs::symlink_status(file(name), error).type() != fs::file_type::regular) return std::nullopt;
-  std::ifstream stream(file(name), std::ios::binary);
-  if (!stream) return std::nullopt;
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return std::move(text).str();
+  const Result<Bytes> bytes = read_file(file(name));
+  if (!bytes.ok()) return std::nullopt;
+  return std::string(as_text(*bytes));
 }
 
 std::string last_lines(std::string_view output) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 
@@ -124,11 +123,9 @@ Result<npy::NpzArrays> read_arrays(const std::filesystem::path& path) {
     return formats::explain_file(path, formats::FileUse::kSamples, error);
   };
   THIMBLE_TRY(base::InputFile file, base::open_file(path));
-  char start = 0;
-  errno = 0;
-  file.stream.get(start);
-  if (file.stream.bad()) return base::read_error(path, errno);
-  if (file.stream && start == npy::kMagic[0]) {
+  std::byte start = {};
+  if (file.size_bytes != 0) THIMBLE_CHECK(file.read({&start, 1}));
+  if (static_cast<char>(start) == npy::kMagic[0]) {
     auto array = npy::read_npy(path);
     if (!array) return explained(array.error());
     npy::NpzArrays arrays;

@@ -23,7 +23,8 @@ bool is_constant_output(const quant::QuantReport& report, size_t output) {
 }
 
 bool is_exact_output(const quant::QuantReport& report, size_t output) {
-  return is_real_output(report, output) && std::isinf(report.output_sqnr_db[output]);
+  return is_real_output(report, output) &&
+         report.output_sqnr_db[output] == std::numeric_limits<double>::infinity();
 }
 
 std::optional<double> output_sqnr_db(const quant::QuantReport& report, size_t output) {
@@ -44,7 +45,9 @@ std::optional<double> lowest_sqnr_db(const quant::QuantReport& report) {
   std::optional<double> lowest;
   for (size_t i = 0; i < report.output_sqnr_db.size(); ++i) {
     std::optional<double> sqnr_db = output_sqnr_db(report, i);
-    if (is_exact_output(report, i)) sqnr_db = std::numeric_limits<double>::infinity();
+    const bool is_infinite =
+        is_real_output(report, i) && std::isinf(report.output_sqnr_db[i]);  // exact, or not finite
+    if (is_infinite) sqnr_db = report.output_sqnr_db[i];
     if (sqnr_db) lowest = std::min(lowest.value_or(*sqnr_db), *sqnr_db);
   }
   return lowest;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/stage_files.h"
 
-#include <system_error>
-
+#include "base/folder.h"
 #include "base/replace_file.h"
 #include "ir/print.h"
 
@@ -15,11 +14,12 @@ Status StageFiles::save(std::string_view name, const ir::Graph& graph) {
 
 Status StageFiles::save(std::string_view name, ByteView bytes) {
   if (!wanted()) return ok();
-  std::error_code error;
-  std::filesystem::create_directories(folder_, error);
-  if (error) return bad_input("{}: {}", folder_.string(), error.message());
+  base::NewFolders folders;
+  THIMBLE_CHECK(folders.make(folder_));
   const std::filesystem::path path = folder_ / fmt::format("{:02}-{}", ++count_, name);
-  return base::replace_file(path, bytes);
+  THIMBLE_CHECK(base::replace_file(path, bytes));
+  folders.keep();
+  return ok();
 }
 
 }  // namespace thimble::driver

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/folder.h"
 #include "base/program_folder.h"
 #include "base/read_file.h"
 #include "hostrun/board_image.h"
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 /// Files of the device source folder; each is read once.
 class Tree {
  public:
-  explicit Tree(fs::path root) : root_(std::move(root)), engines_(entries_of("engines")) {}
+  explicit Tree(fs::path root) : root_(std::move(root)) { engines_ = entries_of("engines"); }
 
   /// The first file or folder that could not be read. Its text is empty.
   [[nodiscard]] const Failure& failure() const { return failure_; }
@@ -37,12 +38,19 @@ class Tree {
     }
     return found->second;
   }
-  [[nodiscard]] bool has(const std::string& path) const {
-    return fs::is_regular_file(root_ / path);
+  bool has(const std::string& path) {
+    std::error_code error;
+    const bool found = fs::is_regular_file(root_ / path, error);
+    const bool is_missing =
+        error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
+    if (error && !is_missing && !failure_) {
+      failure_ = Failure(base::read_error(root_ / path, error.value()));
+    }
+    return found;
   }
   /// Returns the file that `#include "name"` means: a path in this folder, or a header of an
   /// interface. Empty if there is none.
-  [[nodiscard]] std::string path_of(const std::string& name) const {
+  [[nodiscard]] std::string path_of(const std::string& name) {
     if (has(name)) return name;
     if (has("runtime/include/" + name)) return "runtime/include/" + name;
     for (const std::string& engine : engines_) {
@@ -50,6 +58,18 @@ class Tree {
       if (has(path)) return path;
     }
     return "";
+  }
+  /// Returns true if the name is that of a file of this folder, not of the application.
+  [[nodiscard]] bool is_own(const std::string& name) const {
+    const size_t slash = name.find('/');
+    std::error_code error;
+    return slash != std::string::npos && fs::is_directory(root_ / name.substr(0, slash), error);
+  }
+  /// Remembers that a file includes one that does not exist.
+  void fail(const std::string& path, const std::string& name) {
+    if (failure_) return;
+    failure_ =
+        Failure(bad_input("{}: #include \"{}\": no such file", (root_ / path).string(), name));
   }
   /// Sources that define what `path` uses, by the rows of device_links.def; empty: it uses none.
   const std::vector<std::string>& links_of(const std::string& path) {
@@ -70,11 +90,14 @@ class Tree {
   /// Paths of the files and folders in a folder.
   std::vector<std::string> entries_of(const std::string& folder) {
     std::vector<std::string> paths;
-    std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(root_ / folder, error)) {
-      paths.push_back(folder + "/" + entry.path().filename().string());
+    auto entries = base::list_folder(root_ / folder);
+    if (!entries.ok()) {
+      if (!failure_) failure_ = entries.take_failure();
+      return paths;
     }
-    if (error && !failure_) failure_ = Failure(base::read_error(root_ / folder, error.value()));
+    for (const fs::path& entry : *entries) {
+      paths.push_back(folder + "/" + entry.filename().string());
+    }
     return paths;
   }
   void read_links(const std::string& path) {
@@ -91,7 +114,7 @@ class Tree {
 
   fs::path root_;
   Failure failure_;
-  std::vector<std::string> engines_;  // paths of their folders
+  std::vector<std::string> engines_;  // entries of `engines`: most are folders
   std::map<std::string, std::string> texts_;
   std::map<std::string, std::vector<std::string>> links_;
 };
@@ -153,12 +176,14 @@ bool is_compiled(const std::string& text, const DeviceSelection& selection) {
   return true;
 }
 
+/// Collects files, what they include, and the sources that they need by the rows of
+/// device_links.def.
 class Closure {
  public:
   Closure(fs::path root, const DeviceSelection& selection)
       : tree_(std::move(root)), selection_(selection) {}
 
-  /// Adds the file that defines a kernel: the only file of the variant with the operator's name.
+  /// Adds the definition of a kernel: the files of the variant's folder with the operator's name.
   Status add_kernel(const formats::pte::ChosenKernel& kernel) {
     bool found = false;
     for (const std::string& path : tree_.sources_in("kernels/" + kernel.variant)) {
@@ -199,6 +224,7 @@ class Closure {
   void follow(const std::string& path) {
     for (const std::string& written : includes_of(tree_.text(path))) {
       std::string name = tree_.path_of(written);
+      if (name.empty() && tree_.is_own(written)) tree_.fail(path, written);
       if (!name.empty()) waiting_.push_back(std::move(name));
     }
     const std::vector<std::string>& links = tree_.links_of(path);
@@ -224,7 +250,7 @@ Result<fs::path> device_folder() {
   }
   for (const fs::path& folder :
        {own.parent_path() / installed, own / installed, fs::path(in_build)}) {
-    if (fs::exists(folder / "kernels" / "device_links.def")) return folder;
+    if (fs::exists(folder / "kernels" / "device_links.def", error)) return folder;
   }
   return bad_input(
       "{}: kernels/device_links.def not found: the device sources are installed with Thimble",

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 
 #include "base/process.h"
+#include "base/read_file.h"
 #include "base/work_folder.h"
 #include "cycles/counted_blocks.h"
 #include "hostrun/board_image.h"
@@ -32,11 +32,12 @@ constexpr Board kBoards[] = {
     {"cortex-m85", "mps3-an547"},
 };
 
-std::string read_text(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
+/// Returns the content of a file of the board; empty if it wrote none.
+Result<std::string> read_text(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return std::string();
+  THIMBLE_TRY(const Bytes bytes, base::read_file(path));
+  return std::string(as_text(bytes));
 }
 
 /// The words of one line.
@@ -93,9 +94,13 @@ class Boot {
         command.insert(command.end(), {"-plugin", plugin.string() + ",out=counts", "-d", "plugin"});
       }
       THIMBLE_CHECK(launch(command));
-      if (counts(profile)) THIMBLE_CHECK(read_counts(read_text(folder_ / "counts")));
+      if (counts(profile)) {
+        THIMBLE_TRY(const std::string text, read_text(folder_ / "counts"));
+        THIMBLE_CHECK(read_counts(text));
+      }
     }
-    report_ = parse_lines(read_text(folder_ / "out.txt"));
+    THIMBLE_TRY(const std::string text, read_text(folder_ / "out.txt"));
+    report_ = parse_lines(text);
     return check_report_status();
   }
 
@@ -217,7 +222,7 @@ Result<std::vector<std::vector<ir::Tensor>>> read_outputs(const fs::path& folder
   std::vector<std::vector<ir::Tensor>> outputs(calls);
   for (size_t i = 0; i < interface.outputs.size(); ++i) {
     const Port& port = interface.outputs[i];
-    const std::string bytes = read_text(folder / fmt::format("out_{}.bin", i));
+    THIMBLE_TRY(const std::string bytes, read_text(folder / fmt::format("out_{}.bin", i)));
     if (bytes.size() != port.bytes() * calls) {
       return bad_input("{}: {}: the board wrote {} bytes, expected {}", label, port.name,
                        bytes.size(), port.bytes() * calls);

@@ -59,6 +59,7 @@ class Session {
     }
     const Bytes request = words({static_cast<uint32_t>(source), options_.profile ? 1U : 0U});
     THIMBLE_TRY(const Bytes reply, call(serial::kInit, request, "load"));
+    if (reply.size() != 4 + sizeof(serial::Facts)) return wrong_size("load", reply.size());
     facts_.arena_bytes = word(reply, 1);
     facts_.state_bytes = word(reply, 2);
     inputs_ = word(reply, 3);
@@ -92,6 +93,7 @@ class Session {
   Status run() {
     THIMBLE_TRY(const Bytes reply, link_.run(options_.time_limit));
     THIMBLE_CHECK(check(reply, "run"));
+    if (reply.size() != 4 + sizeof(serial::Result)) return wrong_size("run", reply.size());
     facts_.cycles += static_cast<int64_t>(uint64_t{word(reply, 2)} << 32 | word(reply, 1));
     facts_.stack_bytes = std::max<int64_t>(facts_.stack_bytes, word(reply, 3));
     return ok();

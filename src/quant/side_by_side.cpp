@@ -101,8 +101,10 @@ Sums compare(const Tensor& reference, const Tensor& codes, const ir::Quant& quan
 }
 
 double decibels(double signal, double noise) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (!std::isfinite(signal) || !std::isfinite(noise)) return -kInfinity;
   if (!(signal > 0)) return std::numeric_limits<double>::quiet_NaN();
-  if (!(noise > 0)) return std::numeric_limits<double>::infinity();
+  if (!(noise > 0)) return kInfinity;
   return 10 * std::log10(signal / noise);
 }
 

@@ -60,8 +60,10 @@ std::string quality_svg(const ReportData& data) {
         grade(value), escape_html(op.source.node),
         coordinate(kChartLeft + step * (static_cast<double>(i) + 0.5) - width / 2), coordinate(top),
         coordinate(width), coordinate(std::max(bottom - top, 1.0)),
-        std::isinf(value) ? "no error" : fmt::format("{:.1f} dB", value), escape_html(op.op),
-        escape_html(op.source.node), escape_html(op.source.where()), escape_html(op.source.text));
+        std::isinf(value) ? (value > 0 ? "no error" : "not finite")
+                          : fmt::format("{:.1f} dB", value),
+        escape_html(op.op), escape_html(op.source.node), escape_html(op.source.where()),
+        escape_html(op.source.text));
   }
   if (data.report.quant.weakest) {
     const size_t index = *data.report.quant.weakest;

@@ -3,8 +3,8 @@
 // the process at it.
 //
 //   THIMBLE_FAULT=NAME:NUMBER:ACTION   Call NUMBER (from 1) of NAME fails. ACTION is an errno,
-//                                      `short` (half of the bytes are written), or `kill` (SIGKILL
-//                                      before the call).
+//                                      `short` (half of the bytes are written or read), or `kill`
+//                                      (SIGKILL before the call).
 //   THIMBLE_FAULT_COUNTS=FILE          The calls of each name are counted here when main() returns.
 //   THIMBLE_FAULT_FORK=FOLDER:FIRST:STEP
 //                                      Allocation FIRST and every STEP-th one after it fails, each
@@ -15,7 +15,8 @@
 //                                      messages are in FOLDER/NUMBER.text. FOLDER/results has a
 //                                      line `NUMBER STATUS` for each, STATUS as of waitpid(). A
 //                                      child has only one thread, so set THIMBLE_THREADS=1.
-//                                      There are no children after the first getcwd().
+//                                      No child is created after the first getcwd(), with which the
+//                                      program makes the names of its outputs.
 //
 // NAMES are those of kNames. `write` and `writev` are one name, as are the functions that open a
 // file to write it (`open`), those that open one to read it (`openread`), those that close one,

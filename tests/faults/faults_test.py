@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each call of a command that reads, writes, opens, closes, renames or links a file, or makes a folder, fails once, and memory runs
-out at sampled allocations.
+"""Runs commands with faults. In each run one call of the C library that concerns a file fails, or one allocation fails.
 
 usage: faults_test.py THIMBLE FAIL_CALL_LIBRARY REPO [--all [--step N]] [--command NAME] [--seed N] [--write]
 
-For every fault the command must end with exit code 0 and the files of a run without faults, or with exit code 2, a message and
-the files from before, without a further file or folder; the message has the system's reason. The files of --save-stages are written
-one by one, so each is the one from before or that of a run without faults. If only the report cannot be printed, the files are those of a run without faults.
-A command that is killed leaves each file as it was or complete; only its temporary files may remain, as does one that cannot be
-removed. Of many calls of a name a sample fails. --all lets every call and every allocation fail, each allocation in a child
-process that fail_call.cpp makes there; with --step N every N-th allocation. The counts of outcomes are printed as a table, which --write writes to docs/faults.md.
+A run with a fault has one of these outcomes:
+- exit code 0, with the files of a run without faults
+- exit code 2 and a message with the system's reason, with the files from before the run and no further file or folder. The files of
+  --save-stages are written one by one, so each is the old one or complete
+- exit code 2 and a message, with the files of a run without faults, if only the report cannot be printed
+- killed: each file is the old one or complete, and temporary files and empty folders may remain
+A file that cannot be removed (`remove`) also remains.
+
+Without --all, a sample of the calls and of the allocations fails. With --all, every call and every allocation (--step N: every N-th)
+fails. Most allocations fail in a child process that fail_call.cpp creates at the allocation. The numbers of outcomes are printed as a
+table, which --write writes to docs/faults.md.
 """
 
 import argparse
@@ -34,19 +38,20 @@ OLD = b"old content"
 FAILURES = {"write": (errno.ENOSPC, errno.EIO, errno.EFBIG), "open": (errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EINTR),
             "close": (errno.EIO, errno.ENOSPC, errno.EINTR), "rename": (errno.EIO, errno.ENOSPC, errno.EROFS),
             "read": (errno.EIO,), "openread": (errno.EACCES, errno.EMFILE), "mkdir": (errno.EACCES, errno.ENOSPC)}
-# These do not prevent the result: the C++ library repeats reads and writes, and a link is only needed to undo a rename.
+# Faults after which a command must succeed: reads and writes are repeated, and a link is only needed to undo a rename.
 HARMLESS = {"write": (errno.EINTR, "short"), "read": (errno.EINTR, "short"), "link": (errno.EPERM,), "remove": (errno.EACCES,)}
 
 
 AFTER = "failure after the files were written"
 BEGIN, END = "<!-- faults -->\n", "<!-- end faults -->"
-STAGE = re.compile(r"\d\d-")  # a file of --save-stages
+STAGE = re.compile(r"stages/\d\d-")  # a file of --save-stages
 EXPORT = "export-sources"
 SECONDS = re.compile(rb"[0-9.]+ s\b")
 
 
 def commands(repo):
-    """Name: words, and the files that they write, after {out}, without those of --save-stages; None: 50 or more."""
+    """Returns for each command its words and the files that it writes, except those of --save-stages. None: 50 files or more, those of
+    a run. {out} is the folder of the run, {in} a folder with outputs of the commands before."""
     sin, digits = (repo / "models" / name for name in ("hello_sin", "digits_cnn"))
     return {
         "compile": (["compile", sin / "hello_sin.pt2", "--target", "cortex-m4", "--calibrate", sin / "calibrate.npz", "-o",
@@ -55,7 +60,7 @@ def commands(repo):
         "compile for an NPU": (["compile", digits / "digits_cnn.pt2", "--target", "corstone-300", "--calibrate",
                                 digits / "calibrate.npz", "-o", "{out}/npu.pte"], ["npu.pte"]),
         "compile with stages": (["compile", sin / "hello_sin.pt2", "--target", "cortex-m4", "--calibrate", sin / "calibrate.npz",
-                                 "-o", "{out}/staged.pte", "--save-stages", "{out}"], ["staged.pte"]),
+                                 "-o", "{out}/staged.pte", "--save-stages", "{out}/stages"], ["staged.pte"]),
         "compile for one arena": (["compile", sin / "hello_sin.pt2", "{in}/second.pt2", "--share-arena", "--target", "cortex-m4",
                                    "--calibrate", sin / "calibrate.npz", sin / "calibrate.npz", "--out-dir", "{out}"],
                                   ["hello_sin.pte", "second.pte"]),
@@ -75,7 +80,8 @@ def commands(repo):
 
 
 def content_of(folder):
-    """Path below the folder: bytes, for each file; for each folder without content the path and a slash. A report has no seconds."""
+    """Path below the folder: bytes, for each file; for each folder without content the path and a slash. The times in a report, which
+    differ, are removed."""
     found = {}
     for path in pathlib.Path(folder).rglob("*"):
         name = path.relative_to(folder).as_posix()
@@ -89,17 +95,17 @@ def content_of(folder):
 class Command:
     """A command with its fault-free outputs."""
 
-    def __init__(self, options, words, names, inputs):
-        self.options, self.words, self.inputs = options, words, inputs
+    def __init__(self, options, name, words, names, inputs):
+        self.options, self.name, self.words, self.inputs = options, name, words, inputs
         self.expected, self.counts = {}, {}
         self.names = list(self.written(words)) if names is None else names
-        self.calls_max = sys.maxsize if options.all else CALLS if names else CALLS_OF_MANY
+        self.calls_max = sys.maxsize if options.all else CALLS if names is not None else CALLS_OF_MANY
         if names is None and len(self.names) < 50:
             sys.exit(f"{self.shown()}: wrote {len(self.names)} files")
         if "--save-stages" in words:
             self.names = names + sorted(filter(STAGE.match, self.written(words)))
         self.old = {name: OLD for name in self.names}
-        # An export only replaces files of an earlier export: this one has files that the next does not have.
+        # The old files are those of an export for another core, which has files that the tested export removes.
         self.has_own_old = EXPORT in words
         if self.has_own_old:
             self.old = self.written([word.replace("cortex-m4", "cortex-m7") if isinstance(word, str) else word for word in words])
@@ -142,6 +148,11 @@ class Command:
     def shown(self):
         return f"{self.options.thimble} {' '.join(map(str, self.words))}"
 
+    def repeat(self, fault, is_old):
+        options = self.options
+        return (f"repeat: python3 {pathlib.Path(__file__).resolve()} {options.thimble} {options.library} {options.repo.resolve()} "
+                f"--command '{self.name}' --fault {fault}{' --old' if is_old else ''}")
+
     def run(self, folder, environment, words=None):
         words = [str(word).format(out=".", **{"in": self.inputs}) for word in words or self.words]
         return subprocess.run([self.options.thimble, *words], cwd=folder, capture_output=True, text=True, errors="replace",
@@ -163,30 +174,38 @@ class Command:
 
             def fail(text):
                 sys.exit(f"{text}: exit code {ran.returncode}, {self.difference(found)}, stderr: {ran.stderr[-500:]}\n"
-                         f"repeat: THIMBLE_FAULT={fault} LD_PRELOAD={self.options.library} {self.shown()}")
+                         f"{self.repeat(fault, is_old)}")
 
             if fault.endswith(":kill"):
                 if ran.returncode != -signal.SIGKILL:
                     fail("not killed")
+                for name, content in before.items():
+                    if name in self.names and name not in found:
+                        fail(f"{name} is missing")
+                    if name not in self.names and found.get(name, content) != content:
+                        fail(f"{name} was changed")
                 for name, content in found.items():
                     if name in self.names and content not in (self.expected[name], before.get(name)):
                         fail(f"{name} is neither old nor complete")
                     if name not in (*self.names, *before) and ".tmp" not in name and not name.endswith("/"):
                         fail(f"{name} is left over")
                 return "killed"
-            if fault.startswith("remove:"):  # a temporary file that cannot be removed
-                found = {name: content for name, content in found.items() if ".tmp" not in name and (name in self.names or name not in before)}
+            if fault.startswith("remove:"):  # files that could not be removed
+                found = {name: content for name, content in found.items()
+                         if ".tmp" not in name and (name in self.names or name not in before)}
             if ran.returncode == 0:
                 if found != self.expected:
                     fail("success with other files than a run without fault")
                 return "success"
             if ran.returncode != 2 or not ran.stderr.strip() or not may_fail:
                 fail("expected success" if not may_fail else "expected exit code 2 and a message")
+            kind, _, action = fault.split(":")
+            # A report that cannot be printed has no file to name.
+            needs_reason = kind in ("read", "openread") or (kind != "allocate" and found != self.expected)
+            if needs_reason and os.strerror(int(action)) not in ran.stderr:
+                fail(f"the message does not say '{os.strerror(int(action))}'")
             if found == self.expected:
                 return AFTER
-            kind, _, action = fault.split(":")
-            if kind != "allocate" and os.strerror(int(action)) not in ran.stderr:
-                fail(f"the message does not say '{os.strerror(int(action))}'")
             if not self.is_unchanged(found, before):
                 fail("failed, but the files are neither those from before nor complete")
             return "failure"
@@ -221,6 +240,7 @@ class Command:
         return outcomes
 
     def old_of_child(self):
+        """The files that a child writes first: fail_call.cpp can only write OLD."""
         return {} if self.has_own_old else self.old
 
     def check_child(self, folder, number, status):
@@ -241,7 +261,7 @@ class Command:
                 outcome = "failure"
         if outcome is None:
             sys.exit(f"allocation {number} of {self.shown()}: exit code {exited}, {self.difference(found)}, stderr: {message[-500:]}\n"
-                     f"repeat: THIMBLE_FAULT=allocate:{number}:{errno.ENOMEM} LD_PRELOAD={self.options.library} {self.shown()}")
+                     f"{self.repeat(f'allocate:{number}:{errno.ENOMEM}', True)}")
         shutil.rmtree(own)
         text.unlink()
         return outcome
@@ -296,6 +316,8 @@ def main():
     parser.add_argument("--command", help="only this command", choices=list(commands(pathlib.Path())))
     parser.add_argument("--step", type=int, default=1, help="every N-th allocation, with --all")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--fault", help="only this fault: a name, number and action of fail_call.cpp (NAME:NUMBER:ACTION); with --command")
+    parser.add_argument("--old", action="store_true", help="with --fault: old files exist")
     options = parser.parse_args()
     options.thimble, options.library = options.thimble.resolve(), options.library.resolve()
     if not options.library.is_file():
@@ -305,11 +327,14 @@ def main():
     with tempfile.TemporaryDirectory() as inputs:
         shutil.copyfile(options.repo / "models/hello_sin/hello_sin.pt2", pathlib.Path(inputs) / "second.pt2")
         for name, (words, names) in commands(options.repo.resolve()).items():
-            command = Command(options, words, names, inputs)
+            command = Command(options, name, words, names, inputs)
             for output, content in command.expected.items():
                 (pathlib.Path(inputs) / pathlib.PurePath(output).name).write_bytes(content)
             if options.command not in (None, name):
                 continue
+            if options.fault:
+                print(command.check(options.fault, options.old))
+                return
             counts = outcomes[name] = collections.Counter()
             for is_old in command.counts:
                 check_files(command, is_old, chosen, counts)

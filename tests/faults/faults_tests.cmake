@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Calls of the C library that fail under the program: files are old or complete, and the exit code says so.
+# Runs the program with calls of the C library that fail: output files must be old or complete, and the exit code right.
 if(TARGET thimble AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT THIMBLE_SANITIZE)
   add_library(fail_call MODULE ${CMAKE_CURRENT_LIST_DIR}/fail_call.cpp)
   target_link_libraries(fail_call PRIVATE thimble_options ${CMAKE_DL_LIBS})

@@ -46,11 +46,15 @@ const Bytes& network() {
 class Device {
  public:
   explicit Device(uint8_t content) : file_(ByteView(network())) {
-    const thimble_kernels* const kernels = thimble_all_kernels();
-    EXPECT_EQ(thimble_size(file_.data(), file_.size(), kernels, &needs_), 0);
+    EXPECT_EQ(thimble_size(file_.data(), file_.size(), thimble_all_kernels(), &needs_), 0);
     memory_.emplace(needs_.arena_bytes + needs_.state_bytes, content);
-    EXPECT_EQ(thimble_init(&model_, file_.data(), file_.size(), kernels, memory_->data(),
-                           memory_->size()),
+    init();
+  }
+  /// The power returns; the memory has its content from before.
+  void init() {
+    model_ = {};
+    EXPECT_EQ(thimble_init(&model_, file_.data(), file_.size(), thimble_all_kernels(),
+                           memory_->data(), memory_->size()),
               0);
   }
   /// Runs call `call` of the series. Returns the bytes of all outputs.
@@ -139,11 +143,11 @@ TEST(PowerLoss, SavedStatesContinueInNewMemory) {
 }
 
 TEST(PowerLoss, WithoutSavedStatesTheModelStartsAgain) {
-  Device before(0x5A);
-  for (uint32_t call = 0; call < 3; ++call) (void)before.run(call);
-  Device after(0xC7);
+  Device device(0x5A);
+  for (uint32_t call = 0; call < 3; ++call) (void)device.run(call);
+  device.init();
   for (uint32_t call = 0; call < kCalls; ++call) {
-    EXPECT_EQ(after.run(call), reference().outputs[call]);
+    EXPECT_EQ(device.run(call), reference().outputs[call]);
   }
 }
 
@@ -205,7 +209,7 @@ class Store {
 };
 
 /// The images after three and after four calls are written, then the one after five calls in part.
-TEST(PowerLoss, PartialImageIsFoundAndTheOneBeforeIsUsed) {
+TEST(PowerLoss, PartialImageIsDetectedAndTheOneBeforeIsUsed) {
   const auto& states = reference().states;
   const size_t record_bytes = Store(states[0].size()).record_bytes();
   for (size_t written = 0; written <= record_bytes; ++written) {

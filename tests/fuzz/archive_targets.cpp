@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "formats/kind/file_kind.h"
 #include "formats/npy/npy.h"
 #include "formats/pt2/reader.h"
 #include "formats/zip/directory.h"
@@ -17,6 +18,7 @@ namespace thimble::fuzz {
 namespace {
 
 Outcome read_npy(ByteView bytes) {
+  (void)formats::file_kind(bytes, bytes.size());  // what a message about another kind of file says
   return formats::npy::parse_npy(copy_of(bytes), "x.npy") ? Outcome::kAccepted : Outcome::kRejected;
 }
 

@@ -23,7 +23,8 @@ struct Comparison {
 [[nodiscard]] Comparison compare_paths(const ir::Graph& graph, const engine::Part& part,
                                        uint64_t seed, bool c_output);
 
-/// Returns a smaller graph for which `fails` is true, by removal of operators and smaller extents.
+/// Returns a smaller graph for which `fails` is true: without outputs, states and operators that it
+/// does not need, and with smaller extents.
 /// `fails(graph)` must be true. It is called at most `calls_max` times.
 [[nodiscard]] ir::Graph shrink(ir::Graph graph, const std::function<bool(const ir::Graph&)>& fails,
                                int calls_max = 300);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes a failing graph smaller. A step is kept if the graph still fails:
 //
-//   1. an inner value becomes the only output, and operators that it does not need are removed
+//   1. in a graph without states, the result of an operator becomes the only output, and operators
+//      that it does not need are removed
 //   2. an output is removed, and the operators that only it needs
 //   3. a state is removed: it becomes an input
 //   4. an operator is removed: its result becomes an input
@@ -160,7 +161,7 @@ class Shrinker {
     graph_ = std::move(*smaller);
     return true;
   }
-  bool change(const Change& change) { return accept(Rebuild(graph_, change).run()); }
+  bool try_change(const Change& change) { return accept(Rebuild(graph_, change).run()); }
 
   bool keep_one_output() {
     if (!graph_.states().empty()) return false;
@@ -184,13 +185,13 @@ class Shrinker {
   }
   bool remove_state() {
     for (size_t i = 0; i < graph_.states().size(); ++i) {
-      if (change({.removed_state = static_cast<int>(i)})) return true;
+      if (try_change({.removed_state = static_cast<int>(i)})) return true;
     }
     return false;
   }
   bool remove_operator() {
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
-      if (graph_.ops().size() > 1 && change({.removed_op = static_cast<int>(i)})) return true;
+      if (graph_.ops().size() > 1 && try_change({.removed_op = static_cast<int>(i)})) return true;
     }
     return false;
   }
@@ -204,7 +205,8 @@ class Shrinker {
       for (const int64_t smaller : {int64_t{1}, extent / 2, extent - 1}) {
         if (smaller < 1 || smaller >= extent) continue;
         for (const bool in_attributes : {false, true}) {
-          if (change({.from = extent, .to = smaller, .in_attributes = in_attributes})) return true;
+          if (try_change({.from = extent, .to = smaller, .in_attributes = in_attributes}))
+            return true;
         }
       }
     }

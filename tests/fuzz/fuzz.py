@@ -231,8 +231,9 @@ def coverage(program, folder, source):
         found = folder / "found" / target
         found.mkdir(parents=True, exist_ok=True)
         environment = dict(os.environ, LLVM_PROFILE_FILE=str(raw / f"{target}.profraw"))
-        subprocess.run([program, f"--target={target}", found, first_inputs(source, folder, target), "-runs=0", *limits_of(target)],
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, env=environment, check=True)
+        # Only the lines are of interest here: the time of an input depends on what else the machine does.
+        subprocess.run([program, f"--target={target}", found, first_inputs(source, folder, target), "-runs=0", *limits_of(target),
+                        "-timeout=600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, env=environment, check=True)
     version = os.environ.get("LLVM_SUFFIX", "-19")
     merged = folder / "all.profdata"
     subprocess.run([f"llvm-profdata{version}", "merge", "-o", merged, *sorted(raw.glob("*.profraw"))], check=True)

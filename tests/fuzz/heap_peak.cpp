@@ -94,7 +94,11 @@ void* operator new[](size_t size) {
   return allocate(size);
 }
 void* operator new(size_t size, const std::nothrow_t&) noexcept {
-  return allocate(size);
+  try {
+    return allocate(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 void* operator new(size_t size, std::align_val_t alignment) {
   return allocate_aligned(size, static_cast<size_t>(alignment));

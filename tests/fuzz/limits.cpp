@@ -35,18 +35,21 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-bool is_word(char c) {
+bool is_word_letter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
 }
 
-/// A number begins with a digit, or with a minus sign before one. Digits after a letter are part of
-/// a name. A number ends where a word ends: it includes the fraction and the exponent.
+/// A number begins with a digit, or with a minus sign that a digit follows. Digits after a letter
+/// are part of a name. A number includes its fraction and its exponent.
 void change_text(std::string_view text, const Use& use) {
   for (size_t at = 0; at < text.size(); ++at) {
     const bool sign = text[at] == '-' && at + 1 < text.size() && is_digit(text[at + 1]);
-    if ((!sign && !is_digit(text[at])) || (at > 0 && is_word(text[at - 1]))) continue;
+    if ((!sign && !is_digit(text[at])) || (at > 0 && is_word_letter(text[at - 1]))) continue;
     size_t end = at + 1;
-    while (end < text.size() && is_word(text[end])) ++end;
+    while (end < text.size() &&
+           (is_word_letter(text[end]) || (text[end] == '-' && text[end - 1] == 'e'))) {
+      ++end;
+    }
     for (const std::string_view limit : kTextLimits) {
       std::string changed(text.substr(0, at));
       changed += limit;

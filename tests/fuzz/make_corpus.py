@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes inputs of the fuzzers that no other test has to corpus/<target>: small programs for each engine.
+"""Writes to corpus/<target> the inputs of the fuzzers that no other test uses: small programs for each engine.
 
 usage: make_corpus.py THIMBLE SOURCE_DIR
 
@@ -28,6 +28,12 @@ OPERATORS = ("add_min_max", "conv_dilation2", "q_ethos_u_upscaled", "q_neutron_g
              "state_conv1d")
 LITERT_OPERATORS = ("activations_more", "add_min_max", "arithmetic_more", "functions", "functions_of_two", "net_squeeze_excite", "q_neutron_mixed",
                     "reduce_extremes", "slice_step2", "upsample_nearest")
+
+# Words of `compile` whose stages together have every operator of the text form.
+GRAPH_WORDS = (("--target", "cortex-m4"), ("--target", "cortex-m4", "--activations", "int16"), ("--target", "nrf54lm20b"),
+               ("--target", "imxrt700cm"), ("--target", "corstone-320"),
+               ("--target", "cortex-m4", "--preprocess", "x: rgb565 16x16 -> resize 8x8 -> mean 127.5 -> std 127.5"))
+GRAPH_BYTES_MAX = 7000
 
 DRIVER_HEADER_BYTES = 32  # before the command stream
 # Targets that read the payload of an engine.
@@ -194,6 +200,34 @@ def add_network(work, name, file, samples, target):
             add("ir", f"{name}_{graph.name}", graph)
 
 
+def operators_of(text):
+    """Names of the operators of a graph, and each name with its kind of rounding."""
+    found = set()
+    for name, attributes in re.findall(r"= (\w+)\([^)]*\)(?: \{(.*)\})?", text):
+        rounding = re.search(r"rounding=\d", attributes)
+        found |= {name, f"{name} {rounding[0]}"} if rounding else {name}
+    return found
+
+
+def add_graphs(work):
+    """A small set of graphs with every operator that a stage of the compilation of a test network has."""
+    graphs = {}  # by path: size and operators
+    for number, words in enumerate(GRAPH_WORDS):
+        for file in sorted((SOURCE / "tests/data/pt2").glob("*.pt2")):
+            stages = work / f"graphs_{number}" / file.stem
+            # Networks that a target does not support, or without an input `x`, have no more stages.
+            subprocess.run([THIMBLE, "compile", file, "--calibrate", "random", "-o", work / "unused.pte", "--save-stages", stages, *words],
+                           check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for graph in stages.glob("*.ir"):
+                if graph.stat().st_size <= GRAPH_BYTES_MAX:
+                    graphs[graph] = graph.stat().st_size, operators_of(graph.read_text())
+    left = set().union(*(operators for _, operators in graphs.values()))
+    while left:
+        best = max(sorted(graphs), key=lambda path: len(graphs[path][1] & left) / (graphs[path][0] + 300))
+        left -= graphs[best][1]
+        add("ir", f"{best.parent.name}_{best.name}", best)
+
+
 def main():
     for old in CORPUS.glob("*/*"):
         if not old.name.startswith(("found_", "written_")):
@@ -203,6 +237,7 @@ def main():
     add_json()
     with tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)
+        add_graphs(work)
         add_types(work)
         add_methods(work)
         add_delegates(work)

@@ -23,9 +23,11 @@ namespace thimble::fuzz {
 /// A delegate payload with a kernel list of the Neutron.
 [[nodiscard]] Bytes mutate_neutron_payload(Bytes bytes, const Bytes& other, Random& random);
 
-/// These store the hash of the changed content. Bytes that are no such program stay the same.
+/// Store the hash of the content in bytes that are as long as a header; shorter bytes stay the
+/// same.
 [[nodiscard]] Bytes repair_axon_list(Bytes bytes);
 [[nodiscard]] Bytes repair_axon_program(Bytes bytes);
+/// Stores the hash of the kernel list; bytes without one stay the same.
 [[nodiscard]] Bytes repair_neutron_payload(Bytes bytes);
 
 /// The program block of a kernel list at the start of the bytes, and its weights. Returns false if

@@ -8,6 +8,7 @@
 
 #include "formats/bundle/bundle.h"
 #include "formats/ptd/ptd.h"
+#include "formats/pte/layout.h"
 #include "formats/pte/print.h"
 #include "formats/pte/read.h"
 #include "formats/pte/select_method.h"
@@ -31,6 +32,11 @@ Outcome read_pte(ByteView bytes) {
   if (!program) return Outcome::kRejected;
   (void)formats::pte::print(*program);
   (void)formats::pte::print_json(*program, {true});
+  const auto layout = formats::pte::read_layout(bytes, "x.pte");
+  if (layout) {
+    (void)formats::pte::print(*layout);
+    (void)formats::pte::print_json(*layout);
+  }
   (void)hostrun::read_interface(*program, "x.pte");
   for (size_t i = 0; i < std::min(program->plans.size(), kMethodsMax); ++i) {
     formats::pte::Program method = *program;
@@ -76,7 +82,8 @@ bool run_once(thimble_model& model) {
   return ran;
 }
 
-/// Runs the model, and a second time with the states of before.
+/// Runs the model twice from the same states. The second outputs may differ: a changed program may
+/// read parts of the arena that it did not write.
 Outcome run_twice(thimble_model& model, const thimble_needs& needs) {
   const ExactMemory saved(needs.saved_bytes);
   if (thimble_save(&model, saved.data(), saved.size()) != 0) std::abort();

@@ -16,13 +16,15 @@ namespace {
 
 constexpr int kCallsMax = 300;
 
-struct Shrunk {
+struct ShrinkResult {
   ir::Graph graph;
   int calls = 0;
 };
 
-/// Every graph that `fails` receives is valid, and so is the result, for which `fails` is true.
-Shrunk shrunk(const ir::Graph& graph, const std::function<bool(const ir::Graph&)>& fails) {
+/// Calls shrink(). Expects that all graphs that `fails` receives are valid, and that `fails` is
+/// true for the result.
+ShrinkResult check_shrink(const ir::Graph& graph,
+                          const std::function<bool(const ir::Graph&)>& fails) {
   int calls = 0;
   ir::Graph smallest = shrink(
       graph,
@@ -60,7 +62,7 @@ TEST(Shrink, OneOperatorRemains) {
     const ir::Graph graph = test::random_integer_graph(seed, {8, false});
     const ir::OpKind kind = graph.ops()[seed % graph.ops().size()].kind;
     const auto fails = [&](const ir::Graph& tried) { return has_kind(tried, kind); };
-    const Shrunk result = shrunk(graph, fails);
+    const ShrinkResult result = check_shrink(graph, fails);
     EXPECT_EQ(result.graph.ops().size(), 1U) << "seed " << seed << "\n" << ir::print(result.graph);
     EXPECT_EQ(result.graph.outputs().size(), 1U) << "seed " << seed;
     EXPECT_TRUE(result.graph.states().empty()) << "seed " << seed;
@@ -77,7 +79,7 @@ TEST(Shrink, TwoOperatorsRemain) {
     });
     if (producer == graph.ops().end()) continue;
     ++tested;
-    const Shrunk result = shrunk(
+    const ShrinkResult result = check_shrink(
         graph, [&](const ir::Graph& tried) { return has_pair(tried, producer->kind, last.kind); });
     EXPECT_EQ(result.graph.ops().size(), 2U) << "seed " << seed << "\n" << ir::print(result.graph);
   }
@@ -90,19 +92,28 @@ TEST(Shrink, ExtentsOfElementwiseOperatorsBecomeOne) {
     const ir::Graph graph = test::random_integer_graph(seed, {8, false});
     if (!has_kind(graph, ir::OpKind::qadd)) continue;
     ++tested;
-    const Shrunk result =
-        shrunk(graph, [](const ir::Graph& tried) { return has_kind(tried, ir::OpKind::qadd); });
+    const ShrinkResult result = check_shrink(
+        graph, [](const ir::Graph& tried) { return has_kind(tried, ir::OpKind::qadd); });
     const ir::Graph& smallest = result.graph;
     EXPECT_EQ(smallest.type(smallest.outputs()[0]).elements(), 1) << ir::print(smallest);
   }
   EXPECT_GE(tested, 5);
 }
 
+TEST(Shrink, StopsAfterTheLastCall) {
+  int calls = 0;
+  const ir::Graph graph = test::random_integer_graph(1, {8, false});
+  const ir::Graph smaller = shrink(
+      graph, [&](const ir::Graph&) { return ++calls, true; }, 2);
+  EXPECT_EQ(calls, 2);
+  EXPECT_GT(smaller.ops().size(), 1U);
+}
+
 TEST(Shrink, NothingSmallerFails) {
   const ir::Graph graph = test::random_integer_graph(1, {8, false});
   const std::string text = ir::print(graph);
-  const Shrunk result =
-      shrunk(graph, [&](const ir::Graph& tried) { return ir::print(tried) == text; });
+  const ShrinkResult result =
+      check_shrink(graph, [&](const ir::Graph& tried) { return ir::print(tried) == text; });
   EXPECT_EQ(ir::print(result.graph), text);
   EXPECT_GT(result.calls, 0);
 }

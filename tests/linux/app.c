@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Linux product: runs a .pte with libthimble, and its NPU calls on the NPU behind the kernel's
- * driver if a third argument is given.
+/* A Linux product: runs a .pte with libthimble, and its NPU calls on the NPU of the kernel's driver
+ * if a fourth argument is given.
  *
- *   app MODEL.pte INPUT OUTPUT [npu]
+ *   app MODEL.pte INPUT OUTPUT [npu [OLD.pte]]
  *
- * INPUT has the bytes of input 0, OUTPUT gets those of output 0. */
+ * INPUT has the bytes of input 0, OUTPUT gets those of output 0. OLD.pte, a file of the same size,
+ * is loaded and run at the same addresses before. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,19 +43,26 @@ int main(int argc, char** argv) {
     kernels = thimble_ethos_u_linux_kernels(npu);
     fprintf(stderr, "%s\n", thimble_ethos_u_linux_name(npu));
   }
+  size_t old_bytes = 0;
+  void* old = argc > 5 ? read_file(argv[5], &old_bytes) : NULL;
+  if (argc > 5 && (old == NULL || old_bytes != pte_bytes)) return 3;
+  void* file = aligned_alloc(16, (pte_bytes + 31) / 16 * 16);
+  if (file == NULL) return 2;
   thimble_needs needs;
   thimble_model model;
   thimble_view y;
   void* memory = NULL;
   thimble_status status = thimble_size(pte, pte_bytes, kernels, &needs);
-  if (status == 0) {
-    const size_t bytes = needs.arena_bytes + needs.state_bytes;
-    memory = aligned_alloc(16, (bytes + 31) / 16 * 16);
-    status = thimble_init(&model, pte, pte_bytes, kernels, memory, bytes);
-  }
-  for (int run = 0; run < 2 && status == 0; ++run) { /* the second run has the same result */
-    status = thimble_set_input(&model, 0, input, input_bytes);
-    if (status == 0) status = thimble_run(&model);
+  if (status == 0)
+    memory = aligned_alloc(16, (needs.arena_bytes + needs.state_bytes + 31) / 16 * 16);
+  for (int load = old != NULL ? 0 : 1; load < 2 && status == 0; ++load) {
+    memcpy(file, load == 0 ? old : pte, pte_bytes);
+    status = thimble_init(&model, file, pte_bytes, kernels, memory,
+                          needs.arena_bytes + needs.state_bytes);
+    for (int run = 0; run < 2 && status == 0; ++run) { /* the second run has the same result */
+      status = thimble_set_input(&model, 0, input, input_bytes);
+      if (status == 0) status = thimble_run(&model);
+    }
   }
   if (status == 0) status = thimble_output(&model, 0, &y);
   if (status != 0) {
@@ -67,6 +75,8 @@ int main(int argc, char** argv) {
   fclose(output);
   if (npu != NULL) thimble_ethos_u_linux_close(npu);
   free(memory);
+  free(file);
+  free(old);
   free(input);
   free(pte);
   return 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An Ethos-U behind the Linux kernel's driver: the program and the shared library run networks on it, with the results of the simulator,
+"""An Ethos-U of the Linux kernel's driver: the program and the shared library run networks on it, with the results of the simulator,
 and each failure of the driver is a sentence.
 
 usage: linux_npu_test.py THIMBLE APP STANDIN MODELS
@@ -72,6 +72,21 @@ class Linux(unittest.TestCase):
                     app = self.call(APP, pte, self.folder / "x.bin", self.folder / "y.bin", "npu", standin=standin)
                     self.assertEqual((app.returncode, app.stderr), (0, f"/dev/accel/accel0 ({npu})\n".encode()))
                     self.assertEqual((self.folder / "y.bin").read_bytes(), output)
+
+    def test_another_network_at_the_same_addresses(self):
+        npu = "ethos-u65-256"
+        pte = self.compile("digits_cnn", npu)
+        old = self.folder / "old.pte"
+        done = self.call(THIMBLE, "compile", MODELS / "digits_cnn/digits_cnn.pt2", "--target", npu, "--calibrate", "random", "-o", old, "--io",
+                         "int8")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        outputs = []
+        for words in ((pte,), (old,), (pte, old)):
+            app = self.call(APP, words[0], self.folder / "x.bin", self.folder / "y.bin", "npu", *words[1:], standin=npu)
+            self.assertEqual(app.returncode, 0, app.stderr)
+            outputs.append((self.folder / "y.bin").read_bytes())
+        self.assertNotEqual(outputs[0], outputs[1])
+        self.assertEqual(outputs[2], outputs[0])
 
     def test_errors(self):
         pte = self.compile("digits_cnn", "ethos-u65-256")

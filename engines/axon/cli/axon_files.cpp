@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <set>
 
+#include "base/folder.h"
 #include "base/library.h"
 #include "base/program_folder.h"
+#include "base/read_file.h"
 #include "engines/axon/compiler/vendor/subgraph_text.h"
 
 namespace thimble::tools {
@@ -18,14 +19,16 @@ namespace fs = std::filesystem;
 using engine::axon::SubgraphNote;
 
 /// Reads the notes in the first lines of the generated headers in the folder.
-std::vector<SubgraphNote> notes_in(const fs::path& folder) {
+Result<std::vector<SubgraphNote>> notes_in(const fs::path& folder) {
   std::vector<SubgraphNote> notes;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (!entry.path().filename().string().starts_with("axon_subgraph_")) continue;
-    std::ifstream file(entry.path());
-    std::string line;
-    std::getline(file, line);
+  if (!folder.empty() && !fs::exists(folder, error)) return notes;
+  THIMBLE_TRY(const std::vector<fs::path> paths, base::list_folder(folder));
+  for (const fs::path& path : paths) {
+    if (!path.filename().string().starts_with("axon_subgraph_")) continue;
+    THIMBLE_TRY(const Bytes bytes, base::read_file(path));
+    const std::string_view text = as_text(bytes);
+    const std::string line(text.substr(0, text.find('\n')));
     for (SubgraphNote& note : engine::axon::read_subgraph_note(line + "\n")) {
       notes.push_back(std::move(note));
     }
@@ -82,7 +85,8 @@ Status add_axon_files(const std::vector<engine::Delegate>& delegates, const fs::
     }
   }
   if (texts.empty()) return ok();
-  for (const SubgraphNote& note : notes_in(folder)) {
+  THIMBLE_TRY(const std::vector<SubgraphNote> old_notes, notes_in(folder));
+  for (const SubgraphNote& note : old_notes) {
     const auto own = models.find(engine::axon::identifier_without_hash(note.name));
     if (own == models.end()) {
       names.insert(note.name);
@@ -93,9 +97,7 @@ Status add_axon_files(const std::vector<engine::Delegate>& delegates, const fs::
           folder.string(), note.model, own->second);
     }
   }
-  std::error_code error;
-  if (!folder.empty()) fs::create_directories(folder, error);
-  if (error) return bad_input("{}: {}", folder.string(), error.message());
+  THIMBLE_CHECK(files->make_folder(folder));
   for (const auto& [name, text] : texts) THIMBLE_CHECK(files->add(folder / name, *text));
   const std::vector<std::string> sorted(names.begin(), names.end());
   return files->add(folder / engine::axon::kTableFileName, engine::axon::subgraph_table(sorted));

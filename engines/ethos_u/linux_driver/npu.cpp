@@ -158,6 +158,10 @@ bool Npu::fill(const runtime::ethos_u::Job& job, Prepared* prepared) {
   CreateStream stream = {job.stream.bytes, 0, reinterpret_cast<uintptr_t>(job.stream.data), 0, 0};
   if (!request(kRequestCreateStream, &stream, "the command stream was refused")) return false;
   prepared->buffers.push_back({stream.handle, nullptr, 0});
+  prepared->content.assign(job.stream.data, job.stream.data + job.stream.bytes);
+  prepared->constants_bytes = job.constants.bytes;
+  prepared->scratch_bytes = job.scratch_bytes;
+  prepared->fast_bytes = job.fast_bytes;
   prepared->job.stream = stream.handle;
   const auto add = [&](uint32_t region, size_t bytes) -> uint8_t* {
     Buffer& buffer = prepared->buffers.emplace_back();
@@ -169,6 +173,7 @@ bool Npu::fill(const runtime::ethos_u::Job& job, Prepared* prepared) {
     uint8_t* const constants = add(runtime::ethos_u::kRegionConstants, job.constants.bytes);
     if (constants == nullptr) return false;
     std::memcpy(constants, job.constants.data, job.constants.bytes);
+    prepared->constants = constants;
   }
   prepared->scratch = add(runtime::ethos_u::kRegionScratch, job.scratch_bytes);
   if (prepared->scratch == nullptr) return false;
@@ -180,12 +185,27 @@ bool Npu::fill(const runtime::ethos_u::Job& job, Prepared* prepared) {
   return add(kSramRegion, job.fast_bytes) != nullptr;
 }
 
-/// Moves the job's scratch to a buffer of the kernel.
+bool Npu::is_same(const Prepared& prepared, const runtime::ethos_u::Job& job) {
+  const auto equal = [](const uint8_t* a, size_t a_bytes, const runtime::ethos_u::Bytes& b) {
+    return a_bytes == b.bytes && (a_bytes == 0 || std::memcmp(a, b.data, a_bytes) == 0);
+  };
+  return prepared.scratch_bytes == job.scratch_bytes && prepared.fast_bytes == job.fast_bytes &&
+         equal(prepared.content.data(), prepared.content.size(), job.stream) &&
+         equal(prepared.constants, prepared.constants_bytes, job.constants);
+}
+
+/// Moves the job's scratch to a buffer of the kernel. Models of one file in one arena share their
+/// buffers; those of a model that was loaded before at the same addresses are released.
 Status Npu::prepare(runtime::ethos_u::Job& job, const uint8_t* arena) {
-  for (const Prepared& prepared : prepared_) {
-    if (prepared.stream != job.stream.data || prepared.arena != arena) continue;
-    job.scratch = prepared.scratch;
-    return Status::kOk;
+  for (auto each = prepared_.begin(); each != prepared_.end(); ++each) {
+    if (each->stream != job.stream.data || each->arena != arena) continue;
+    if (is_same(*each, job)) {
+      job.scratch = each->scratch;
+      return Status::kOk;
+    }
+    release(*each);
+    prepared_.erase(each);
+    break;
   }
   Prepared prepared;
   prepared.stream = job.stream.data;

@@ -51,6 +51,9 @@ class Npu {
     const uint8_t* stream = nullptr;  // in the file
     const uint8_t* arena = nullptr;   // scratch of the delegate in the model's memory
     uint8_t* scratch = nullptr;       // in its buffer
+    uint8_t* constants = nullptr;     // in their buffer; null: none
+    std::vector<uint8_t> content;     // of the stream, of which the kernel has a copy
+    uint32_t scratch_bytes = 0, constants_bytes = 0, fast_bytes = 0;
     JobDescription job = {};
     std::vector<Buffer> buffers;
   };
@@ -61,6 +64,8 @@ class Npu {
   bool create(size_t bytes, Buffer* buffer);
   bool fill(const runtime::ethos_u::Job& job, Prepared* prepared);
   void release(Prepared& prepared) const;
+  /// Returns true if the buffers have the content of the job.
+  static bool is_same(const Prepared& prepared, const runtime::ethos_u::Job& job);
   abi::Status prepare(runtime::ethos_u::Job& job, const uint8_t* arena);
   uint32_t start(const Prepared& prepared);
   [[nodiscard]] uint32_t read(uint32_t offset) const;

@@ -2,11 +2,11 @@
 #include "formats/kind/file_kind.h"
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "base/read_file.h"
 #include "formats/zip/zip.h"
 
 namespace thimble::formats {
@@ -169,15 +169,12 @@ FileKind file_kind(ByteView bytes, uint64_t size_bytes) {
 }
 
 Error explain_file(const std::filesystem::path& path, FileUse use, Error error) {
-  std::error_code failure;
-  if (!std::filesystem::exists(path, failure)) return bad_input("{}: no such file", path.string());
-  if (!std::filesystem::is_regular_file(path, failure)) return error;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return error;
-  std::string start(kStartBytes, '\0');
-  file.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<size_t>(file.gcount()));
-  FileKind kind = file_kind(as_byte_view(start), std::filesystem::file_size(path, failure));
+  Result<base::InputFile> file = base::open_file(path);
+  if (!file.ok()) return file.error();
+  Bytes start(static_cast<size_t>(std::min<uint64_t>(file->size_bytes, kStartBytes)));
+  const Status read = file->read(start);
+  if (!read.ok()) return read.error();
+  FileKind kind = file_kind(start, file->size_bytes);
   if (kind == FileKind::kZip) kind = zip_kind(path);
   if (kind == FileKind::kUnknown || is_expected(kind, use)) return error;
   return bad_input("{}: {}, {}", path.string(), kind_text(kind),

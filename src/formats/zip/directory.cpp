@@ -2,7 +2,6 @@
 #include "formats/zip/directory.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <optional>
 
@@ -112,19 +111,17 @@ std::optional<Entry> read_entry(ByteView* from) {
 }  // namespace
 
 bool Input::read(uint64_t offset, std::span<std::byte> to) {
-  failed_ = false;
+  failure_ = {};
   if (offset > size_bytes_ || to.size() > size_bytes_ - offset) return false;
-  if (!file_.is_open()) {
+  if (!file_) {
     if (!to.empty()) std::memcpy(to.data(), bytes_.data() + offset, to.size());
     return true;
   }
-  errno = 0;
-  file_.clear();
-  file_.seekg(static_cast<std::streamoff>(offset));
-  file_.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()));
-  if (file_) return true;
-  failed_ = true;
-  error_ = errno;
+  file_->stream.clear();
+  file_->stream.seekg(static_cast<std::streamoff>(offset));
+  Status status = file_->read(to);
+  if (status.ok()) return true;
+  failure_ = status.take_failure();
   return false;
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The directory of a zip archive. A library is not used: of libzip, Debian has no static library,
-// and minizip 1.1 reads zeros beyond the end of a file, no archive without members, and no ZIP64
-// sizes on 64-bit systems. The layout is that of PKWARE's APPNOTE.TXT 6.3.10, whose sections are
-// cited.
+// The directory of a zip archive. No library is used: Debian has no static libzip, and minizip 1.1
+// reads zeros after the end of a file and rejects archives without members and ZIP64 sizes on
+// 64-bit systems. The layout is that of PKWARE's APPNOTE.TXT 6.3.10, whose sections are cited.
 
 #include <cstdint>
-#include <fstream>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/read_file.h"
 #include "base/result.h"
 
 namespace thimble::formats::zip {
@@ -21,23 +21,19 @@ class Input {
  public:
   Input() = default;
   explicit Input(Bytes bytes) : bytes_(std::move(bytes)), size_bytes_(bytes_.size()) {}
-  Input(std::ifstream file, uint64_t size_bytes)
-      : file_(std::move(file)), size_bytes_(size_bytes) {}
+  explicit Input(base::InputFile file) : file_(std::move(file)), size_bytes_(file_->size_bytes) {}
 
   [[nodiscard]] uint64_t size_bytes() const { return size_bytes_; }
-  /// Returns false if the input ends before, or the file cannot be read.
+  /// Returns false if the range is not inside of the input, or the file cannot be read.
   [[nodiscard]] bool read(uint64_t offset, std::span<std::byte> to);
-  /// True if the file could not be read by the last read().
-  [[nodiscard]] bool has_failed() const { return failed_; }
-  /// The errno of this failure; 0: not known.
-  [[nodiscard]] int error() const { return error_; }
+  /// Set if the file could not be read by the last read().
+  [[nodiscard]] const Failure& failure() const { return failure_; }
 
  private:
   Bytes bytes_;
-  std::ifstream file_;
+  std::optional<base::InputFile> file_;
   uint64_t size_bytes_ = 0;
-  bool failed_ = false;
-  int error_ = 0;
+  Failure failure_;
 };
 
 /// A row of the directory (4.3.12), with the values of the ZIP64 field (4.5.3).

@@ -51,7 +51,7 @@ struct Archive::State {
   std::unordered_map<std::string_view, size_t> by_name;
 
   Error error(std::string_view member, std::string_view what) const {
-    if (input.has_failed()) return base::read_error(name, input.error());
+    if (input.failure()) return *input.failure();
     return bad_input("{}: {}: {}", name, printable(member), what);
   }
   Status start();
@@ -93,7 +93,7 @@ Status Archive::State::scan(std::vector<Entry> directory) {
     Member member{entry.name, entry.size_bytes, entry.size_compressed_bytes,
                   entry.method != kStored};
     if (!is_safe_name(member.name)) {
-      return error(member.name, "member name leaves the archive");
+      return error(member.name, "has an unsafe name, expected a relative path without '..'");
     }
     if (member.name.back() == '/' && member.size_bytes == 0) continue;
     THIMBLE_CHECK(check_size(member, entry));
@@ -130,7 +130,7 @@ Status Archive::State::start() {
   constexpr std::string_view kMember = "PK\3\4", kEmpty = "PK\5\6";
   Bytes magic(static_cast<size_t>(std::min<uint64_t>(kMember.size(), input.size_bytes())));
   if (magic.empty()) return bad_input("{}: the file is empty", name);
-  if (!input.read(0, magic)) return base::read_error(name, input.error());
+  if (!input.read(0, magic)) return *input.failure();
   if (as_text(magic) != kMember && as_text(magic) != kEmpty) {
     return bad_input(
         "{}: not a zip archive: it begins with {:02x}, expected 50 4b 03 04", name,
@@ -139,7 +139,7 @@ Status Archive::State::start() {
   }
   Result<std::vector<Entry>> directory = read_directory(input, name);
   if (directory.ok()) return scan(std::move(*directory));
-  if (input.has_failed()) return base::read_error(name, input.error());
+  if (input.failure()) return *input.failure();
   return directory.take_failure();
 }
 
@@ -147,7 +147,7 @@ Result<Archive> Archive::open(const std::filesystem::path& path) {
   auto state = std::make_unique<State>();
   state->name = path.string();
   THIMBLE_TRY(base::InputFile file, base::open_file(path));
-  state->input = Input(std::move(file.stream), file.bytes);
+  state->input = Input(std::move(file));
   THIMBLE_CHECK(state->start());
   return Archive(std::move(state));
 }
@@ -174,18 +174,19 @@ const Member* Archive::find(std::string_view member) const {
 
 namespace {
 
-/// Ends zlib's stream.
+/// Owns a stream of zlib.
 class Inflater {
  public:
-  Inflater() { inflateInit2(&stream_, -MAX_WBITS); }
+  Inflater() : code_(inflateInit2(&stream_, -MAX_WBITS)) {}
   ~Inflater() { inflateEnd(&stream_); }
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
   z_stream* operator->() { return &stream_; }
-  int run() { return inflate(&stream_, Z_NO_FLUSH); }
+  int run() { return code_ == Z_OK ? inflate(&stream_, Z_NO_FLUSH) : code_; }
 
  private:
   z_stream stream_ = {};
+  int code_;
 };
 
 constexpr uint64_t kInputBytes = 64 * 1024;         // read at once
@@ -226,6 +227,7 @@ Result<Bytes> inflated(Input& input, uint64_t offset, const Member& member) {
       return bad_input("is longer than the {} bytes of its directory entry", member.size_bytes);
     }
     if (code == Z_STREAM_END) break;
+    if (code == Z_MEM_ERROR) return bad_input("out of memory");
     if (code != Z_OK && code != Z_BUF_ERROR) return bad_input("its compressed data is damaged");
     if (inflater->avail_in == 0 && left == 0) break;
   }
@@ -252,7 +254,9 @@ Result<Bytes> Archive::read(std::string_view name, std::string_view shown_as) co
   State& state = *state_;
   if (shown_as.empty()) shown_as = name;
   const auto found = state.by_name.find(name);
-  if (found == state.by_name.end()) return state.error(shown_as, "the archive has no such member");
+  if (found == state.by_name.end()) {
+    return bad_input("{}: {}: the archive has no such member", state.name, printable(shown_as));
+  }
   const Member& member = state.members[found->second];
   const Entry& entry = state.entries[found->second];
   const uint64_t offset = data_offset(state.input, entry);

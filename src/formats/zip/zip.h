@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Read-only zip archives, the container of .pt2 and .npz. All data from the file is untrusted.
-// `open` rejects names that leave the archive, duplicate names, encrypted members, overlapping
-// members and members that inflate beyond the limits below. A reader therefore never allocates much
-// more memory than the size of the file.
+// `open` rejects unsafe names (absolute ones, or with "..", a drive, a backslash or control
+// characters), duplicate names, encrypted members, overlapping members and members that inflate
+// beyond the limits below, which bound the memory of a reader.
 
 #include <cstdint>
 #include <filesystem>
@@ -35,8 +35,8 @@ struct Member {
 
 class Archive {
  public:
-  /// `name` names the archive in messages.
   static Result<Archive> open(const std::filesystem::path& path);
+  /// `name` names the archive in messages.
   static Result<Archive> open(Bytes bytes, std::string name);
 
   Archive(Archive&&) noexcept;

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <map>
 
+#include "base/folder.h"
 #include "base/library.h"
 #include "base/process.h"
 #include "base/work_folder.h"
@@ -90,13 +91,15 @@ std::string version_in(std::string_view log) {
 }
 
 /// Returns the kernel selection files, sorted by name.
-std::vector<std::string> selections_in(const WorkFolder& folder) {
+Result<std::vector<std::string>> selections_in(const WorkFolder& folder) {
   std::map<std::string, std::string> texts;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder.path(), ignored)) {
-    const std::string name = entry.path().filename().string();
+  THIMBLE_TRY(const std::vector<fs::path> paths, base::list_folder(folder.path()));
+  for (const fs::path& path : paths) {
+    const std::string name = path.filename().string();
     if (!name.ends_with(".c") || name.find("kernel_selection") == std::string::npos) continue;
-    if (auto text = folder.read(name)) texts[name] = *std::move(text);
+    auto text = folder.read(name);
+    if (!text) return bad_input("{}: cannot be read", path.string());
+    texts[name] = *std::move(text);
   }
   std::vector<std::string> list;
   for (auto& [name, text] : texts) list.push_back(std::move(text));
@@ -173,7 +176,7 @@ Result<Converted> convert(ByteView model, std::string_view label, const SdkOptio
   const ByteView bytes = as_byte_view(*written);
   converted.model.assign(bytes.begin(), bytes.end());
   converted.version = version_in(result.output);
-  converted.selections = selections_in(folder);
+  THIMBLE_TRY(converted.selections, selections_in(folder));
   if (options.kernel_selection && converted.selections.empty()) {
     return failure("it wrote no kernel selection (*kernel_selection*.c)");
   }
