@@ -282,6 +282,7 @@ static void finish(qemu_plugin_id_t id, void* user) {
   for (uint32_t i = 0; i < op_count; i++) print(file, "op", i, &ops[i]);
   if (unbalanced || depth != 0) fprintf(file, "unbalanced\n");
   print_blocks(file);
+  fprintf(file, "end\n"); /* without it the file is not complete */
   fclose(file);
 }
 

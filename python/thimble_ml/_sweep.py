@@ -341,7 +341,8 @@ class _Sweep:
             if not result.cached:
                 known = result.seconds if math.isinf(self._seconds) else self._seconds
                 self._seconds = known + (result.seconds - known) / 8
-                if self._stored and result.status != "error":
+                # Bad input may be a full disk or a file without permission, and it is found quickly.
+                if self._stored and result.status not in ("error", "bad_input"):
                     self._stored.put(result)
             yield result
 

@@ -208,7 +208,12 @@ def _build_hash() -> bytes:
 
 def _target_text(target: str) -> str:
     if target.endswith(".toml") and Path(target).exists():
-        return Path(target).read_text(encoding="utf-8")  # the file may change between two sweeps
+        # The file, and those that it is based on, may change between two sweeps.
+        text = Path(target).read_text(encoding="utf-8")
+        try:
+            return text + json.dumps(targets(target))
+        except BadInput:  # the compilation has the message
+            return text
     return _part_text(target)
 
 

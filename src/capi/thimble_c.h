@@ -99,6 +99,7 @@ typedef struct thimble_c_file {
 
 /* Ends work from another thread or from a signal handler. */
 typedef struct thimble_c_cancellation thimble_c_cancellation;
+/* NULL: out of memory. */
 THIMBLE_C_EXPORT thimble_c_cancellation* thimble_c_cancellation_new(void);
 THIMBLE_C_EXPORT void thimble_c_cancel(thimble_c_cancellation* cancellation);
 THIMBLE_C_EXPORT void thimble_c_cancellation_free(thimble_c_cancellation* cancellation);

@@ -90,6 +90,8 @@ class Boot {
     } else {
       THIMBLE_TRY(std::vector<std::string> command, qemu_command(image, words));
       if (counts(profile)) {
+        std::error_code error;
+        fs::remove(folder_ / "counts", error);  // of an earlier boot
         THIMBLE_TRY(const fs::path plugin, counting_plugin());
         command.insert(command.end(), {"-plugin", plugin.string() + ",out=counts", "-d", "plugin"});
       }
@@ -112,8 +114,16 @@ class Boot {
   }
 
  private:
-  /// The lines of the scopes come before those of the blocks.
+  /// The lines of the scopes come before those of the blocks. The last line of a complete file is
+  /// `end`.
   Status read_counts(const std::string& text) {
+    if (!text.ends_with("\nend\n")) {
+      return bad_input("{}: the emulator's file of counts ends after {} bytes: is the disk full?",
+                       label_, text.size());
+    }
+    if (text.find("\nunbalanced\n") != std::string::npos) {
+      return bad_input("{}: the counts of the operators are not complete", label_);
+    }
     counts_ = parse_lines(text.substr(0, text.find("\nblock ")));
     THIMBLE_TRY(blocks_, cycles::parse_counted_blocks(text, "insn_count"));
     return ok();

@@ -17,7 +17,7 @@ import tempfile
 from typing import NamedTuple
 
 SOURCE, BLESS = pathlib.Path(sys.argv[1]).resolve(), "--bless" in sys.argv
-FLAGS = ["-O0", "-g", "-fPIC", "-fno-exceptions", "-shared", "-I.", f"-I{SOURCE}", f"-ffile-prefix-map={SOURCE}=."]
+FLAGS = ["-O0", "-g", "-fPIC", "-shared", "-I.", f"-I{SOURCE}", f"-ffile-prefix-map={SOURCE}=."]
 
 
 class Library(NamedTuple):

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "base/process.h"
 
 namespace thimble::base {
@@ -35,6 +37,15 @@ TEST(RunProcess, SignalSetsExitCode) {
   const auto result = run_process({"sh", "-c", "kill -SEGV $$"}, {});
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->exit_code, 128 + 11);
+}
+
+TEST(RunProcess, ExitCodeThatIsLostIsAnError) {
+  // The system then discards the exit codes of children.
+  void (*const old)(int) = std::signal(SIGCHLD, SIG_IGN);
+  const auto result = run_process({"sh", "-c", "exit 3"}, {});
+  std::signal(SIGCHLD, old);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().message, "sh: its exit code is not known: No child processes");
 }
 
 TEST(RunProcess, RunsInGivenFolder) {

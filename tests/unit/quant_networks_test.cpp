@@ -78,6 +78,13 @@ TEST(Decibels, HaveNoSentinels) {
   EXPECT_EQ(quant::decibels(1, 0), std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(quant::decibels(0, 1)));
   EXPECT_TRUE(std::isnan(quant::decibels(0, 0)));
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double nan = std::nan("");
+  for (const double bad : {nan, kInfinity}) {
+    EXPECT_EQ(quant::decibels(1, bad), -kInfinity);
+    EXPECT_EQ(quant::decibels(0, bad), -kInfinity);
+    EXPECT_EQ(quant::decibels(bad, 1), -kInfinity);
+  }
   EXPECT_EQ(quant::without_rounding(1e-14, 1), 0);
   EXPECT_EQ(quant::without_rounding(1e-9, 1), 1e-9);
   // An output that is constant over the samples has no SQNR, with or without an error.

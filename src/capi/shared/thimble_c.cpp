@@ -29,11 +29,21 @@ constexpr ElementType kElementTypes[] = {
 
 /// An error with the memory of its texts.
 struct OwnedError : thimble_c_error {
+  OwnedError() : thimble_c_error{} {}
   Error error;
   ErrorFacts facts;
   std::vector<const char*> suggestion_texts;
   std::vector<thimble_c_op> op_rows;
 };
+
+/// Exists before memory runs out.
+struct OutOfMemory : OwnedError {
+  OutOfMemory() {
+    code = THIMBLE_C_BAD_INPUT;
+    message = "out of memory";
+    memory = "";
+  }
+} out_of_memory;
 
 thimble_c_code code_of(ErrorKind kind) {
   switch (kind) {
@@ -72,6 +82,19 @@ thimble_c_code fail(const Error& error, thimble_c_error** to) {
   owned->op_count = owned->op_rows.size();
   *to = owned.release();
   return code;
+}
+
+/// Calls a function that returns a code. An exception becomes an error.
+template <typename Function>
+thimble_c_code guarded(thimble_c_error** error, const Function& function) {
+  try {
+    return function();
+  } catch (const std::bad_alloc&) {
+    if (error != nullptr) *error = &out_of_memory;
+    return out_of_memory.code;
+  } catch (const std::exception& exception) {
+    return fail(bad_input("{}", exception.what()), error);
+  }
 }
 
 Result<formats::npy::NpyArray> to_npy(const thimble_c_array& array) {
@@ -262,7 +285,7 @@ Status run(thimble_c_interpreter* self, const thimble_c_array* inputs, size_t co
 extern "C" {
 
 void thimble_c_error_free(thimble_c_error* error) {
-  delete static_cast<OwnedError*>(error);
+  if (error != &out_of_memory) delete static_cast<OwnedError*>(error);
 }
 
 uint32_t thimble_c_api_version(void) {
@@ -274,7 +297,7 @@ const char* thimble_c_release(void) {
 }
 
 thimble_c_cancellation* thimble_c_cancellation_new(void) {
-  return new thimble_c_cancellation;
+  return new (std::nothrow) thimble_c_cancellation;
 }
 
 void thimble_c_cancel(thimble_c_cancellation* cancellation) {
@@ -287,10 +310,12 @@ void thimble_c_cancellation_free(thimble_c_cancellation* cancellation) {
 
 thimble_c_code thimble_c_compile(const thimble_c_compile_request* request,
                                  thimble_c_compiled** compiled, thimble_c_error** error) {
-  Result<std::unique_ptr<thimble_c_compiled>> result = compile(*request);
-  if (!result) return fail(result.error(), error);
-  *compiled = result->release();
-  return THIMBLE_C_OK;
+  return guarded(error, [&]() -> thimble_c_code {
+    Result<std::unique_ptr<thimble_c_compiled>> result = compile(*request);
+    if (!result) return fail(result.error(), error);
+    *compiled = result->release();
+    return THIMBLE_C_OK;
+  });
 }
 
 const void* thimble_c_bytes(const thimble_c_compiled* compiled, size_t* size) {
@@ -305,15 +330,19 @@ const char* thimble_c_report_json(const thimble_c_compiled* compiled) {
 
 thimble_c_code thimble_c_save(thimble_c_compiled* compiled, const char* path,
                               thimble_c_error** error) {
-  const Status saved = compiled->model->save(path);
-  return saved ? THIMBLE_C_OK : fail(saved.error(), error);
+  return guarded(error, [&]() -> thimble_c_code {
+    const Status saved = compiled->model->save(path);
+    return saved ? THIMBLE_C_OK : fail(saved.error(), error);
+  });
 }
 
 thimble_c_code thimble_c_compare(const thimble_c_compiled* compiled, const thimble_c_array* samples,
                                  size_t count, char** json, thimble_c_error** error) {
-  auto data = to_samples(samples, count, "data");
-  if (!data) return fail(data.error(), error);
-  return store(compiled->model->compare(std::move(*data), {}, {}, {}), json, error);
+  return guarded(error, [&]() -> thimble_c_code {
+    auto data = to_samples(samples, count, "data");
+    if (!data) return fail(data.error(), error);
+    return store(compiled->model->compare(std::move(*data), {}, {}, {}), json, error);
+  });
 }
 
 void thimble_c_compiled_free(thimble_c_compiled* compiled) {
@@ -323,10 +352,12 @@ void thimble_c_compiled_free(thimble_c_compiled* compiled) {
 thimble_c_code thimble_c_open(const thimble_c_file* program, const char* const* options,
                               size_t option_count, thimble_c_interpreter** interpreter,
                               thimble_c_error** error) {
-  auto result = open(*program, to_words(options, option_count));
-  if (!result) return fail(result.error(), error);
-  *interpreter = result->release();
-  return THIMBLE_C_OK;
+  return guarded(error, [&]() -> thimble_c_code {
+    auto result = open(*program, to_words(options, option_count));
+    if (!result) return fail(result.error(), error);
+    *interpreter = result->release();
+    return THIMBLE_C_OK;
+  });
 }
 
 size_t thimble_c_input_count(const thimble_c_interpreter* interpreter) {
@@ -347,13 +378,17 @@ const thimble_c_array* thimble_c_output(const thimble_c_interpreter* interpreter
 
 thimble_c_code thimble_c_run(thimble_c_interpreter* interpreter, const thimble_c_array* inputs,
                              size_t count, thimble_c_error** error) {
-  const Status status = run(interpreter, inputs, count);
-  return status ? THIMBLE_C_OK : fail(status.error(), error);
+  return guarded(error, [&]() -> thimble_c_code {
+    const Status status = run(interpreter, inputs, count);
+    return status ? THIMBLE_C_OK : fail(status.error(), error);
+  });
 }
 
 thimble_c_code thimble_c_reset(thimble_c_interpreter* interpreter, thimble_c_error** error) {
-  const Status status = interpreter->interpreter->reset();
-  return status ? THIMBLE_C_OK : fail(status.error(), error);
+  return guarded(error, [&]() -> thimble_c_code {
+    const Status status = interpreter->interpreter->reset();
+    return status ? THIMBLE_C_OK : fail(status.error(), error);
+  });
 }
 
 void thimble_c_interpreter_free(thimble_c_interpreter* interpreter) {
@@ -361,26 +396,32 @@ void thimble_c_interpreter_free(thimble_c_interpreter* interpreter) {
 }
 
 thimble_c_code thimble_c_targets(const char* name, char** json, thimble_c_error** error) {
-  return store(targets(name == nullptr ? "" : name), json, error);
+  return guarded(error, [&]() -> thimble_c_code {
+    return store(targets(name == nullptr ? "" : name), json, error);
+  });
 }
 
 thimble_c_code thimble_c_inspect(const thimble_c_file* file, char** json, thimble_c_error** error) {
-  const auto source = to_source(*file);
-  if (!source) return fail(source.error(), error);
-  return store(inspect(*source, false), json, error);
+  return guarded(error, [&]() -> thimble_c_code {
+    const auto source = to_source(*file);
+    if (!source) return fail(source.error(), error);
+    return store(inspect(*source, false), json, error);
+  });
 }
 
 thimble_c_code thimble_c_fit(const thimble_c_file* models, size_t model_count,
                              const char* const* options, size_t option_count, char** json,
                              thimble_c_error** error) {
-  FitRequest request;
-  for (size_t i = 0; i < model_count; ++i) {
-    const auto source = to_source(models[i]);
-    if (!source) return fail(source.error(), error);
-    request.models.push_back(*source);
-  }
-  request.options = to_words(options, option_count);
-  return store(fit(request, {}), json, error);
+  return guarded(error, [&]() -> thimble_c_code {
+    FitRequest request;
+    for (size_t i = 0; i < model_count; ++i) {
+      const auto source = to_source(models[i]);
+      if (!source) return fail(source.error(), error);
+      request.models.push_back(*source);
+    }
+    request.options = to_words(options, option_count);
+    return store(fit(request, {}), json, error);
+  });
 }
 
 void thimble_c_text_free(char* text) {
