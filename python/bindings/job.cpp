@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 
 #include <atomic>
+#include <memory>
+#include <system_error>
 
 namespace nb = nanobind;
 
@@ -52,10 +54,17 @@ void cancel(const std::shared_ptr<JobState>& job, std::thread worker) {
     return;
   }
   ++abandoned();
-  std::thread([job, worker = std::move(worker)]() mutable {
-    worker.join();
+  const auto shared = std::make_shared<std::thread>(std::move(worker));
+  const auto finish = [job, shared] {
+    shared->join();
     --abandoned();
-  }).detach();
+  };
+  try {
+    std::thread(finish).detach();
+  } catch (const std::system_error&) {  // the process has too many threads
+    const nb::gil_scoped_release release;
+    finish();
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import pathlib
 import sys
+import tempfile
 from typing import Any, Optional, Sequence, cast
 
 from ._errors import BadInput
@@ -105,7 +106,10 @@ def etrecord(model: Any, program: ProgramLike, *, inputs: Optional[Sequence[Any]
     calls: dict[str, list[int]] = {}
     outputs: dict[str, int] = {}
     delegates: dict[str, Any] = {}
-    for number, (call, instruction) in enumerate(zip(facts["debug_handles"], plan["chains"][0]["instructions"])):
+    instructions = plan["chains"][0]["instructions"]
+    if len(facts["debug_handles"]) != len(instructions):
+        raise BadInput(f"{facts['file']}: {len(facts['debug_handles'])} debug handles for {len(instructions)} instructions")
+    for number, (call, instruction) in enumerate(zip(facts["debug_handles"], instructions)):
         results = [result["name"] for result in call["results"]]
         shapes = _result_shapes(plan, instruction, len(results))
         calls[str(number)] = handles.of_call(call["nodes"], results, shapes)
@@ -188,7 +192,10 @@ def main() -> int:
     try:
         exported = torch.export.load(str(arguments.model))
         inputs = _read_inputs(arguments.input, exported) if arguments.input else None
-        etrecord(exported, arguments.program, inputs=inputs).save(arguments.output)
+        with tempfile.TemporaryDirectory(dir=arguments.output.parent) as folder:
+            complete = pathlib.Path(folder) / arguments.output.name
+            etrecord(exported, arguments.program, inputs=inputs).save(complete)
+            complete.replace(arguments.output)
     except (BadInput, OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

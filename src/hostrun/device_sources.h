@@ -23,7 +23,7 @@ struct DeviceFile {
 /// tree, device_folder.txt in the folder of the images names the source tree.
 [[nodiscard]] Result<std::filesystem::path> device_folder();
 
-/// What a product compiles for its model, and its core.
+/// Selects the device sources of a product: its model and its core.
 struct DeviceSelection {
   std::vector<formats::pte::ChosenKernel> kernels;
   std::vector<DeviceKind> devices;   // of delegate calls

@@ -15,8 +15,8 @@ class EthosUCli : public EngineCli {
       const formats::pte::Program& program, const formats::pte::BackendDelegate& row,
       const std::string& label) const override {
     if (row.id != abi::ethos_u::kDelegateId) return std::optional<std::string>();
-    const std::optional<Bytes> commands = hostrun::ethos_u_commands(program, row);
-    if (!commands) return std::optional<std::string>();
+    const Result<Bytes> commands = hostrun::ethos_u_commands(program, row);
+    if (!commands.ok()) return prefixed(label, commands.error());
     THIMBLE_TRY(const ethos_u::text::Payload payload,
                 ethos_u::text::read_payload(*commands, label));
     return std::optional<std::string>(ethos_u::text::print(payload));

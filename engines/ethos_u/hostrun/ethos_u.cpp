@@ -86,13 +86,12 @@ Result<FirmwareDevice> firmware_device(const pte::Program& program, std::string_
 
 }  // namespace
 
-std::optional<Bytes> ethos_u_commands(const pte::Program& program,
-                                      const pte::BackendDelegate& row) {
-  const auto payload = formats::ethos_u::read_payload(program.delegate_blobs[row.blob].bytes);
-  if (!payload.ok()) return std::nullopt;
-  if (!payload->commands_key) return payload->commands;
-  const pte::NamedData* const data = pte::find_named_data(program, *payload->commands_key);
-  if (data == nullptr) return std::nullopt;
+Result<Bytes> ethos_u_commands(const pte::Program& program, const pte::BackendDelegate& row) {
+  THIMBLE_TRY(const auto payload,
+              formats::ethos_u::read_payload(program.delegate_blobs[row.blob].bytes));
+  if (!payload.commands_key) return payload.commands;
+  const pte::NamedData* const data = pte::find_named_data(program, *payload.commands_key);
+  if (data == nullptr) return bad_input("the file has no named data '{}'", *payload.commands_key);
   return data->bytes;
 }
 
@@ -103,7 +102,7 @@ Result<std::optional<EthosUNeeds>> read_ethos_u_needs(const pte::Program& progra
     for (const pte::BackendDelegate& row : plan.delegates) {
       if (row.id != abi::ethos_u::kDelegateId) continue;
       if (!needs) needs.emplace();
-      const std::optional<Bytes> commands = ethos_u_commands(program, row);
+      const Result<Bytes> commands = ethos_u_commands(program, row);
       ethos_u::DriverPayload header;
       if (!commands ||
           !ethos_u::read_driver_payload(reinterpret_cast<const uint8_t*>(commands->data()),

@@ -27,9 +27,9 @@ struct EthosUNeeds {
   bool start_late = false;                // ethos_u::sim::Device::set_start_late()
 };
 
-/// The driver payload of a delegate, wherever the file stores it; nullopt if it cannot be read.
-[[nodiscard]] std::optional<Bytes> ethos_u_commands(const formats::pte::Program& program,
-                                                    const formats::pte::BackendDelegate& row);
+/// Returns the driver payload of a delegate, wherever the file stores it.
+[[nodiscard]] Result<Bytes> ethos_u_commands(const formats::pte::Program& program,
+                                             const formats::pte::BackendDelegate& row);
 
 /// nullopt if the program does not call EthosUBackend. Unreadable payloads are no error here: the
 /// runtime has a status for each error.

@@ -126,8 +126,7 @@ struct Stream {
 };
 
 Result<Stream> stream_of(const pte::Program& program, size_t index, std::string_view label) {
-  const std::optional<Bytes> commands =
-      ethos_u_commands(program, program.plans[0].delegates[index]);
+  const Result<Bytes> commands = ethos_u_commands(program, program.plans[0].delegates[index]);
   ethos_u::DriverPayload header;
   if (!commands || !ethos_u::read_driver_payload(reinterpret_cast<const uint8_t*>(commands->data()),
                                                  static_cast<uint32_t>(commands->size()), header)) {
