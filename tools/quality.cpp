@@ -53,11 +53,15 @@ void Sqnr::add(const ir::Tensor& reference, const ir::Tensor& got) {
   const std::vector<double> found = values_of(got);
   if (samples_ == 0) {
     first_ = wanted;
+    for (double& value : first_) {
+      if (quant::is_masked_output(value)) value = 0;
+    }
     sum_.assign(wanted.size(), 0.0);
     squares_.assign(wanted.size(), 0.0);
   }
   ++samples_;
   for (size_t i = 0; i < wanted.size(); ++i) {
+    if (quant::is_masked_output(wanted[i])) continue;
     const double error = wanted[i] - found[i];
     noise_ += error * error;
     const double distance = wanted[i] - first_[i];

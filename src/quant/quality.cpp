@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quant/quality.h"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <numeric>
@@ -83,11 +84,19 @@ OutputSums output_sums(const Outputs& reference, const Outputs& got) {
   const size_t samples = reference.size();
   const size_t elements = reference[0].size();
   double signal = 0, noise = 0, total = 0, squares = 0;
+  double unmasked = 0;  // elements, if there is one sample
   for (size_t i = 0; i < elements; ++i) {
-    double sum = 0;
-    for (size_t s = 0; s < samples; ++s) sum += reference[s][i];
-    const double mean = sum / static_cast<double>(samples);
+    double sum = 0, count = 0;
     for (size_t s = 0; s < samples; ++s) {
+      if (is_masked_output(reference[s][i])) continue;
+      sum += reference[s][i];
+      ++count;
+    }
+    if (count == 0) continue;
+    ++unmasked;
+    const double mean = sum / count;
+    for (size_t s = 0; s < samples; ++s) {
+      if (is_masked_output(reference[s][i])) continue;
       const double centered = reference[s][i] - mean;
       const double error = reference[s][i] - got[s][i];
       signal += centered * centered;
@@ -97,7 +106,7 @@ OutputSums output_sums(const Outputs& reference, const Outputs& got) {
     total += sum;
   }
   // With one sample, the mean over samples equals the sample; the mean over its elements is used.
-  if (samples == 1) signal = squares - total * total / static_cast<double>(elements);
+  if (samples == 1) signal = squares - total * total / std::max(unmasked, 1.0);
   return {without_rounding(signal, squares), noise};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 // Runs the float graph and the integer graph on the same samples and compares them value by value.
 
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -23,8 +24,15 @@ struct Sums {
 };
 [[nodiscard]] Sums compare(const ir::Tensor& reference, const ir::Tensor& codes,
                            const ir::Quant& quant);
-/// Returns 10 log10(signal / noise): infinite without noise, NaN without signal.
+/// Returns 10 log10(signal / noise): infinite without noise, NaN without signal, -infinite if one
+/// of them is not finite.
 [[nodiscard]] double decibels(double signal, double noise);
+
+/// Returns true for -inf, with which a network masks an output: it has no number, so it has no
+/// error.
+[[nodiscard]] inline bool is_masked_output(double value) {
+  return std::isinf(value) && value < 0;
+}
 /// Returns `signal`, or 0 if it is not more than the rounding of a sum of `squares`.
 [[nodiscard]] double without_rounding(double signal, double squares);
 

@@ -28,11 +28,16 @@ Outcome read_ir(ByteView bytes) {
   return Outcome::kAccepted;
 }
 
-/// The text of a graph in which each bracket is closed by its counterpart.
+/// The text of a graph in which each bracket outside of quotes is closed by its counterpart.
 bool has_pairs(ByteView bytes) {
   constexpr std::string_view kOpen = "([{", kClose = ")]}";
   std::string open;
+  bool is_quoted = false;  // a line of the user's source
+  char before = 0;
   for (const char c : as_text(bytes)) {
+    if (c == '"' && before != '\\') is_quoted = !is_quoted;
+    before = c;
+    if (is_quoted) continue;
     if (const size_t kind = kOpen.find(c); kind != std::string_view::npos) {
       open.push_back(kClose[kind]);
     } else if (kClose.find(c) != std::string_view::npos) {

@@ -80,6 +80,11 @@ TEST(Decibels, HaveNoSentinels) {
   EXPECT_TRUE(std::isnan(quant::decibels(0, 0)));
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double nan = std::nan("");
+  // A masked output, -inf, has no error; another one that is not finite has an infinite error.
+  EXPECT_EQ(quant::output_decibels({{-kInfinity, 1}, {-kInfinity, 2}}, {{-9, 1}, {-9, 2}}),
+            kInfinity);
+  EXPECT_EQ(quant::output_decibels({{5, 1}, {5, 2}}, {{5, nan}, {5, 2}}), -kInfinity);
+  EXPECT_EQ(quant::output_decibels({{kInfinity, 1}, {5, 2}}, {{5, 1}, {5, 2}}), -kInfinity);
   for (const double bad : {nan, kInfinity}) {
     EXPECT_EQ(quant::decibels(1, bad), -kInfinity);
     EXPECT_EQ(quant::decibels(0, bad), -kInfinity);
