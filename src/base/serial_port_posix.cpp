@@ -95,7 +95,8 @@ Result<SerialPort> SerialPort::open(const std::string& name, int baud) {
   if (file < 0) return bad_input("{}: cannot be opened: {}", name, std::strerror(errno));
   SerialPort port(file, name, baud);
   if (flock(file, LOCK_EX | LOCK_NB) != 0) {
-    return bad_input("{}: another program uses the port", name);
+    if (errno == EWOULDBLOCK) return bad_input("{}: another program uses the port", name);
+    return bad_input("{}: cannot be locked: {}", name, std::strerror(errno));
   }
   termios settings = {};
   if (tcgetattr(file, &settings) != 0) return bad_input("{}: is not a serial port", name);
@@ -106,6 +107,11 @@ Result<SerialPort> SerialPort::open(const std::string& name, int baud) {
   cfsetospeed(&settings, rate->speed);
   if (tcsetattr(file, TCSANOW, &settings) != 0) {
     return bad_input("{}: {} baud: {}", name, baud, std::strerror(errno));
+  }
+  // tcsetattr() succeeds if one of the settings was made (POSIX, tcsetattr).
+  termios made = {};
+  if (tcgetattr(file, &made) != 0 || cfgetospeed(&made) != rate->speed) {
+    return bad_input("{}: {} baud: the port does not support this rate", name, baud);
   }
   tcflush(file, TCIOFLUSH);
   return port;

@@ -6,8 +6,8 @@
 
 namespace thimble::fuzz {
 
-inline constexpr size_t kBytesMax = size_t{16} << 20;  // of memory, and
-inline constexpr size_t kBytesMaxPerByte = 64;         // for each byte of the input
+inline constexpr size_t kBytesMax = size_t{16} << 20;  // of memory
+inline constexpr size_t kBytesMaxPerByte = 64;         // in addition, for each byte of the input
 inline constexpr int kSecondsMax = 1;                  // of processor time
 
 }  // namespace thimble::fuzz

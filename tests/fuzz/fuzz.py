@@ -40,12 +40,12 @@ GOALS = {"differential": HOUR, "ethos_u_run": HOUR, "ethos_u_stream": HOUR, "pte
 FAILURES_MAX = 20
 FIELDS = ["date", "target", "cpu_seconds", "executions", "edges", "state"]
 MAX_INPUT = 65536
-# An allocation of 16 MiB plus 64 times the input; these compile networks or inflate members of archives.
+# ALLOCATION_MIB: 16 MiB plus 64 times MAX_INPUT. Targets of LARGER compile networks or inflate members of archives.
 ALLOCATION_MIB, LARGER_MIB, LARGER = 20, 512, {"c_api", "differential", "npz", "pt2"}
 
 
 def limits_of(target):
-    """An input that needs more is a failure."""
+    """Returns libFuzzer's limits of one input."""
     mib = LARGER_MIB if target in LARGER else ALLOCATION_MIB
     seconds = 120 if target == "differential" else 10  # a failing graph is made smaller
     return [f"-timeout={seconds}", "-rss_limit_mb=2048", f"-malloc_limit_mb={mib}", f"-max_len={MAX_INPUT}"]
@@ -122,7 +122,7 @@ def run_target(program, folder, source, target, seconds):
 
 
 def run_until(program, folder, source, slice_seconds, jobs):
-    """Returns the failed runs of this call by target. A target that fails often comes later, and then no more."""
+    """Returns the failed runs of this call by target. Targets with fewer failures run first; one with FAILURES_MAX does not run again."""
     failures, running, lock = {}, set(), threading.Lock()
     targets = targets_of(program)
 

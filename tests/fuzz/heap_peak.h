@@ -7,7 +7,8 @@
 
 namespace thimble::testing {
 
-/// Maximum number of bytes allocated at once, beyond those allocated at construction.
+/// Maximum of the bytes that were held at the same time since the construction, without those that
+/// were held at the construction. Exact with one thread.
 class HeapPeak {
  public:
   HeapPeak();

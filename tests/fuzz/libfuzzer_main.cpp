@@ -15,7 +15,7 @@ namespace {
 
 const thimble::fuzz::Target* target = nullptr;
 
-/// The input of the previous mutation: libFuzzer passes one input only.
+/// An input of an earlier mutation: libFuzzer passes only one input.
 thimble::Bytes previous;
 
 }  // namespace

@@ -165,7 +165,7 @@ def add_methods(work):
 
 
 def add_delegates(work):
-    """Calls of the core beside the NPU, weights as named data, and fast memory of the NPU in the arena."""
+    """Calls of the core that overlap a call of the NPU, weights as named data, and fast memory of the NPU in the arena."""
     overlap = SOURCE / "tests/data/overlap/two_inputs"
     small = ("--npu-small", "--target")
     add_pte("pte_run_npu", work / "overlap_corstone-300.pte", f"{overlap}.pt2", "--calibrate", f"{overlap}.npz", "--engine-off", "side",

@@ -19,7 +19,7 @@ namespace thimble::fuzz {
 /// swapped, erased, renamed or repeated.
 void mutate_json(nlohmann::json& root, Random& random);
 
-/// Returns the text of the document, in one of 40 cases with other characters.
+/// Returns the text of the document. One of 40 texts is cut or has other characters.
 [[nodiscard]] std::string to_text(const nlohmann::json& root, Random& random);
 
 /// Makes one to three changes in the JSON; text that is no JSON is changed by mutate().

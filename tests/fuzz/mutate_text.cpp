@@ -81,7 +81,7 @@ void change_word(std::string& text, std::string_view other, Random& random) {
   text.replace(word.begin, old.size(), replacement);
 }
 
-/// Replaces what is behind a '=' by a value that may be of another kind.
+/// Replaces the value after a '=' by one that may be of another kind.
 void change_value(std::string& text, Random& random) {
   constexpr std::string_view kValues[] = {"1",    "2",     "-0.5",  "nan", "inf",   "[]", "[1,2]",
                                           "true", "\"w\"", "[0.5]", "_",   "[[1]]", "{}", "0x00"};

@@ -8,7 +8,7 @@ namespace thimble::fuzz {
 
 /// Stores the command that repeats what runs next.
 void set_repeat_command(const std::string& command);
-/// Returns the last command.
+/// Returns the stored command.
 [[nodiscard]] const char* repeat_command();
 
 /// Prints the command after a fatal signal, a sanitizer's report, or the end of a timer.
@@ -17,7 +17,7 @@ void catch_signals();
 /// Processor time of the process in seconds, because other processes share the machine.
 [[nodiscard]] double seconds_used();
 
-/// Starts timers that end the program: much more time than a run may need.
+/// Starts timers that end the program after much more time than a run needs.
 void start_timers();
 void stop_timers();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Targets with one defect each, which fuzz_replay must find (replay_test.py). The input of each is
+// Targets, most with one defect, which fuzz_replay must find (replay_test.py). The input of each is
 // tests/fuzz/corpus/<name>/input in the folder that the test makes: the word "good".
 
 #include <cstdlib>
