@@ -75,6 +75,8 @@ void OutputFiles::remove_temporary() noexcept {
 }
 
 void OutputFiles::remove_temporary_of_all() noexcept {
+  // Without the lock, the thread that holds it may be the one that ends the program.
+  const std::unique_lock lock(all_mutex, std::try_to_lock);
   for (OutputFiles* each = all; each != nullptr; each = each->next_) each->remove_temporary();
 }
 

@@ -52,18 +52,17 @@ void Sqnr::add(const ir::Tensor& reference, const ir::Tensor& got) {
   const std::vector<double> wanted = values_of(reference);
   const std::vector<double> found = values_of(got);
   if (samples_ == 0) {
-    first_ = wanted;
-    for (double& value : first_) {
-      if (quant::is_masked_output(value)) value = 0;
-    }
+    first_.assign(wanted.size(), 0.0);
+    counts_.assign(wanted.size(), 0.0);
     sum_.assign(wanted.size(), 0.0);
     squares_.assign(wanted.size(), 0.0);
   }
   ++samples_;
   for (size_t i = 0; i < wanted.size(); ++i) {
+    noise_ += quant::square_of_error(wanted[i], found[i]);
     if (quant::is_masked_output(wanted[i])) continue;
-    const double error = wanted[i] - found[i];
-    noise_ += error * error;
+    if (counts_[i] == 0) first_[i] = wanted[i];
+    ++counts_[i];
     const double distance = wanted[i] - first_[i];
     sum_[i] += distance;
     squares_[i] += distance * distance;
@@ -71,15 +70,16 @@ void Sqnr::add(const ir::Tensor& reference, const ir::Tensor& got) {
 }
 
 double Sqnr::decibels() const {
-  const auto samples = static_cast<double>(samples_);
-  double signal = 0, total = 0, squares = 0;
+  double signal = 0, total = 0, squares = 0, elements = 0;
   for (size_t i = 0; i < sum_.size(); ++i) {
-    signal += squares_[i] - sum_[i] * sum_[i] / samples;
+    if (counts_[i] == 0) continue;
+    ++elements;
+    signal += squares_[i] - sum_[i] * sum_[i] / counts_[i];
     total += first_[i];
-    squares += first_[i] * first_[i];
+    squares += counts_[i] * first_[i] * first_[i];
   }
-  if (samples_ == 1) signal = squares - total * total / static_cast<double>(first_.size());
-  return quant::decibels(quant::without_rounding(signal, samples * squares), noise_);
+  if (samples_ == 1) signal = squares - total * total / std::max(elements, 1.0);
+  return quant::decibels(quant::without_rounding(signal, squares), noise_);
 }
 
 std::string decibels_text(double decibels) {

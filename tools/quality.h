@@ -24,8 +24,9 @@ class Sqnr {
   int64_t samples_ = 0;
   double noise_ = 0;
   std::vector<double> sum_;      // per element
-  std::vector<double> squares_;  // per element, of the difference from the first sample
-  std::vector<double> first_;
+  std::vector<double> squares_;  // per element, of the difference from the first value
+  std::vector<double> first_;    // per element, that is not masked
+  std::vector<double> counts_;   // per element, of values that are not masked
 };
 
 /// "36.4 dB", "exact" for an infinite SQNR, "constant" for NaN.

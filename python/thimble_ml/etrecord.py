@@ -192,10 +192,11 @@ def main() -> int:
     try:
         exported = torch.export.load(str(arguments.model))
         inputs = _read_inputs(arguments.input, exported) if arguments.input else None
-        with tempfile.TemporaryDirectory(dir=arguments.output.parent) as folder:
-            complete = pathlib.Path(folder) / arguments.output.name
+        output = arguments.output.resolve()
+        with tempfile.TemporaryDirectory(dir=output.parent) as folder:
+            complete = pathlib.Path(folder) / output.name
             etrecord(exported, arguments.program, inputs=inputs).save(complete)
-            complete.replace(arguments.output)
+            complete.replace(output)
     except (BadInput, OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

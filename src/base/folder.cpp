@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "base/read_file.h"
 
@@ -26,13 +27,19 @@ Result<std::vector<fs::path>> list_folder(const fs::path& folder) {
 Status NewFolders::make(const fs::path& folder) {
   if (folder.empty()) return ok();
   std::error_code error;
-  std::vector<fs::path> missing;
+  std::vector<fs::path> missing;  // the folder first
   for (fs::path each = folder; each.has_relative_path() && !fs::exists(each, error);
        each = each.parent_path()) {
     missing.push_back(each);
   }
-  made_.insert(made_.end(), missing.rbegin(), missing.rend());
-  fs::create_directories(folder, error);
+  made_.reserve(made_.size() + missing.size());
+  // A path that exists is not one of the new folders: it may be a link to a folder that is missing.
+  for (auto each = missing.rbegin(); each != missing.rend() && !error; ++each) {
+    if (fs::create_directory(*each, error)) made_.push_back(std::move(*each));
+  }
+  if (!error && !fs::is_directory(folder, error) && !error) {
+    error = std::make_error_code(std::errc::not_a_directory);
+  }
   if (error) return bad_input("{}: cannot be made: {}", folder.string(), error.message());
   return ok();
 }

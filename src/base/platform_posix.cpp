@@ -108,9 +108,10 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
   }
   if (result.timed_out) kill(-*child, SIGKILL);
   if (ended == 0) ended = wait_for(*child, &status, 0);
+  const int lost = ended < 0 ? errno : 0;  // if the process ignores SIGCHLD
   THIMBLE_CHECK(check_cancelled());
-  if (ended < 0) {  // a parent that ignores SIGCHLD
-    return bad_input("{}: its exit code is not known: {}", command[0], std::strerror(errno));
+  if (lost != 0 && !result.timed_out) {
+    return bad_input("{}: its exit code is not known: {}", command[0], std::strerror(lost));
   }
   result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return result;

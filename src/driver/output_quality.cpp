@@ -27,6 +27,11 @@ bool is_exact_output(const quant::QuantReport& report, size_t output) {
          report.output_sqnr_db[output] == std::numeric_limits<double>::infinity();
 }
 
+bool is_not_finite_output(const quant::QuantReport& report, size_t output) {
+  return is_real_output(report, output) &&
+         report.output_sqnr_db[output] == -std::numeric_limits<double>::infinity();
+}
+
 std::optional<double> output_sqnr_db(const quant::QuantReport& report, size_t output) {
   if (!is_real_output(report, output) || !std::isfinite(report.output_sqnr_db[output])) return {};
   return report.output_sqnr_db[output];
@@ -45,9 +50,9 @@ std::optional<double> lowest_sqnr_db(const quant::QuantReport& report) {
   std::optional<double> lowest;
   for (size_t i = 0; i < report.output_sqnr_db.size(); ++i) {
     std::optional<double> sqnr_db = output_sqnr_db(report, i);
-    const bool is_infinite =
-        is_real_output(report, i) && std::isinf(report.output_sqnr_db[i]);  // exact, or not finite
-    if (is_infinite) sqnr_db = report.output_sqnr_db[i];
+    if (is_exact_output(report, i) || is_not_finite_output(report, i)) {
+      sqnr_db = report.output_sqnr_db[i];
+    }
     if (sqnr_db) lowest = std::min(lowest.value_or(*sqnr_db), *sqnr_db);
   }
   return lowest;
@@ -57,6 +62,12 @@ void warn_of_low_sqnr(CompileReport* report) {
   AccuracyWarning found;
   found.sqnr_db = kWarnSqnrDb;
   for (size_t i = 0; i < report->outputs.size(); ++i) {
+    if (is_not_finite_output(report->quant, i)) {
+      report->warnings.push_back(
+          fmt::format("{}: NaN or infinite in the float model or in the program: check the "
+                      "calibration data",
+                      report->outputs[i].name));
+    }
     const std::optional<double> sqnr_db = output_sqnr_db(report->quant, i);
     if (!sqnr_db || *sqnr_db >= found.sqnr_db) continue;
     found.sqnr_db = *sqnr_db;

@@ -18,6 +18,10 @@ namespace thimble::driver {
 /// Returns true if real numbers of the output equal those of the float model.
 [[nodiscard]] bool is_exact_output(const quant::QuantReport& report, size_t output);
 
+/// Returns true if numbers of the output, in the float model or in the program, are NaN or
+/// infinite.
+[[nodiscard]] bool is_not_finite_output(const quant::QuantReport& report, size_t output);
+
 /// Returns " of the first 3 samples:" if the SQNRs are not those of all samples.
 [[nodiscard]] std::string of_first_samples(const quant::QuantReport& report);
 

@@ -52,6 +52,7 @@ std::string quality_line(const CompileReport& report) {
   }
   const std::optional<double> sqnr_db = output_sqnr_db(quant, 0);
   if (sqnr_db) line += fmt::format("; SQNR{} {:.1f} dB", of_first_samples(quant), *sqnr_db);
+  if (is_not_finite_output(quant, 0)) line += "; the output is not finite";
   if (is_exact_output(quant, 0)) line += "; the output equals that in float";
   if (quant.weakest) {
     const quant::OpQuality& op = quant.ops[*quant.weakest];

@@ -246,7 +246,7 @@ Result<fs::path> device_folder() {
   std::error_code error;
   if (const fs::path file = firmware_folder() / "device_folder.txt"; fs::exists(file, error)) {
     THIMBLE_TRY(const Bytes text, base::read_file(file));
-    in_build = as_text(text).substr(0, as_text(text).find('\n'));
+    in_build = as_text(text).substr(0, as_text(text).find_first_of("\r\n"));
   }
   for (const fs::path& folder :
        {own.parent_path() / installed, own / installed, fs::path(in_build)}) {

@@ -122,7 +122,8 @@ class Boot {
                        label_, text.size());
     }
     if (text.find("\nunbalanced\n") != std::string::npos) {
-      return bad_input("{}: the counts of the operators are not complete", label_);
+      return bad_input("{}: more operators in a run than the emulator's counter has places for",
+                       label_);
     }
     counts_ = parse_lines(text.substr(0, text.find("\nblock ")));
     THIMBLE_TRY(blocks_, cycles::parse_counted_blocks(text, "insn_count"));

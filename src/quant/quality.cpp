@@ -88,6 +88,7 @@ OutputSums output_sums(const Outputs& reference, const Outputs& got) {
   for (size_t i = 0; i < elements; ++i) {
     double sum = 0, count = 0;
     for (size_t s = 0; s < samples; ++s) {
+      noise += square_of_error(reference[s][i], got[s][i]);
       if (is_masked_output(reference[s][i])) continue;
       sum += reference[s][i];
       ++count;
@@ -98,9 +99,7 @@ OutputSums output_sums(const Outputs& reference, const Outputs& got) {
     for (size_t s = 0; s < samples; ++s) {
       if (is_masked_output(reference[s][i])) continue;
       const double centered = reference[s][i] - mean;
-      const double error = reference[s][i] - got[s][i];
       signal += centered * centered;
-      noise += error * error;
       squares += reference[s][i] * reference[s][i];
     }
     total += sum;

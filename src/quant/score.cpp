@@ -23,12 +23,11 @@ Score score_of(const RealOutputs& reference, const RealOutputs& got) {
     score.db.push_back(std::isnan(db) ? 0 : std::min(db, kMost));
     double squares = 0;
     for (const auto& sample : reference[i]) {
-      for (const double x : sample) squares += x * x;
+      for (const double x : sample) squares += is_masked_output(x) ? 0 : x * x;
     }
     for (size_t s = 0; s < reference[i].size() && squares > 0; ++s) {
       for (size_t k = 0; k < reference[i][s].size(); ++k) {
-        const double error = reference[i][s][k] - got[i][s][k];
-        score.noise[s] += error * error / squares;
+        score.noise[s] += square_of_error(reference[i][s][k], got[i][s][k]) / squares;
       }
     }
   }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -28,10 +29,17 @@ struct Sums {
 /// of them is not finite.
 [[nodiscard]] double decibels(double signal, double noise);
 
-/// Returns true for -inf, with which a network masks an output: it has no number, so it has no
-/// error.
+/// Returns true for -inf, with which a network masks an output: it has no number, so a program
+/// whose result is any smaller number has no error.
 [[nodiscard]] inline bool is_masked_output(double value) {
   return std::isinf(value) && value < 0;
+}
+
+/// Returns the square of an error: 0 if the reference is masked and the result is not NaN or inf.
+[[nodiscard]] inline double square_of_error(double reference, double got) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (is_masked_output(reference)) return got < kInfinity ? 0 : kInfinity;
+  return (reference - got) * (reference - got);
 }
 /// Returns `signal`, or 0 if it is not more than the rounding of a sum of `squares`.
 [[nodiscard]] double without_rounding(double signal, double squares);

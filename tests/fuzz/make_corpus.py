@@ -221,11 +221,14 @@ def add_graphs(work):
             for graph in stages.glob("*.ir"):
                 if graph.stat().st_size <= GRAPH_BYTES_MAX:
                     graphs[graph] = graph.stat().st_size, operators_of(graph.read_text())
+    if not graphs:
+        sys.exit("no network was compiled")
     left = set().union(*(operators for _, operators in graphs.values()))
     while left:
         best = max(sorted(graphs), key=lambda path: len(graphs[path][1] & left) / (graphs[path][0] + 300))
         left -= graphs[best][1]
-        add("ir", f"{best.parent.name}_{best.name}", best)
+        number = best.parent.parent.name.rpartition("_")[2]
+        add("ir", f"{best.parent.name}_{number}_{best.name}", best)
 
 
 def main():

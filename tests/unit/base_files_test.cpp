@@ -96,6 +96,16 @@ TEST_F(Files, NewFoldersRemainOnlyWithAFile) {
   EXPECT_TRUE(fs::exists(path("kept/a")));
 }
 
+TEST_F(Files, ALinkToNothingStays) {
+  fs::create_symlink(path("absent"), path("link"));
+  {
+    NewFolders folders;
+    EXPECT_FALSE(folders.make(path("link")).ok());
+    EXPECT_FALSE(folders.make(path("link/folder")).ok());
+  }
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+}
+
 TEST_F(Files, AFolderInsideOfAFileIsAnError) {
   write("file", "x");
   NewFolders folders;

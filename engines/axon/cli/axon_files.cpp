@@ -25,7 +25,8 @@ Result<std::vector<SubgraphNote>> notes_in(const fs::path& folder) {
   if (!folder.empty() && !fs::exists(folder, error)) return notes;
   THIMBLE_TRY(const std::vector<fs::path> paths, base::list_folder(folder));
   for (const fs::path& path : paths) {
-    if (!path.filename().string().starts_with("axon_subgraph_")) continue;
+    const bool is_header = path.filename().string().starts_with("axon_subgraph_");
+    if (!is_header || !fs::is_regular_file(path, error)) continue;
     THIMBLE_TRY(const Bytes bytes, base::read_file(path));
     const std::string_view text = as_text(bytes);
     const std::string line(text.substr(0, text.find('\n')));

@@ -198,7 +198,9 @@ bool Npu::is_same(const Prepared& prepared, const runtime::ethos_u::Job& job) {
 /// buffers; those of a model that was loaded before at the same addresses are released.
 Status Npu::prepare(runtime::ethos_u::Job& job, const uint8_t* arena) {
   for (auto each = prepared_.begin(); each != prepared_.end(); ++each) {
-    if (each->stream != job.stream.data || each->arena != arena) continue;
+    if (each->stream != job.stream.data || each->weights != job.constants.data ||
+        each->arena != arena)
+      continue;
     if (is_same(*each, job)) {
       job.scratch = each->scratch;
       return Status::kOk;
@@ -209,6 +211,7 @@ Status Npu::prepare(runtime::ethos_u::Job& job, const uint8_t* arena) {
   }
   Prepared prepared;
   prepared.stream = job.stream.data;
+  prepared.weights = job.constants.data;
   prepared.arena = arena;
   if (!fill(job, &prepared)) {
     release(prepared);

@@ -48,11 +48,12 @@ class Npu {
   };
   /// The buffers of a delegate of a loaded model.
   struct Prepared {
-    const uint8_t* stream = nullptr;  // in the file
-    const uint8_t* arena = nullptr;   // scratch of the delegate in the model's memory
-    uint8_t* scratch = nullptr;       // in its buffer
-    uint8_t* constants = nullptr;     // in their buffer; null: none
-    std::vector<uint8_t> content;     // of the stream, of which the kernel has a copy
+    const uint8_t* stream = nullptr;   // in the file
+    const uint8_t* arena = nullptr;    // scratch of the delegate in the model's memory
+    uint8_t* scratch = nullptr;        // in its buffer
+    const uint8_t* weights = nullptr;  // constants in the file
+    uint8_t* constants = nullptr;      // in their buffer; null: none
+    std::vector<uint8_t> content;      // of the stream, of which the kernel has a copy
     uint32_t scratch_bytes = 0, constants_bytes = 0, fast_bytes = 0;
     JobDescription job = {};
     std::vector<Buffer> buffers;

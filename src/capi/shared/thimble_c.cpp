@@ -88,12 +88,16 @@ thimble_c_code fail(const Error& error, thimble_c_error** to) {
 template <typename Function>
 thimble_c_code guarded(thimble_c_error** error, const Function& function) {
   try {
-    return function();
-  } catch (const std::bad_alloc&) {
+    try {
+      return function();
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& exception) {
+      return fail(bad_input("{}", exception.what()), error);
+    }
+  } catch (...) {
     if (error != nullptr) *error = &out_of_memory;
     return out_of_memory.code;
-  } catch (const std::exception& exception) {
-    return fail(bad_input("{}", exception.what()), error);
   }
 }
 
