@@ -34,8 +34,8 @@ extern "C" {
 #define THIMBLE_C_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* The first three are the exit codes of the program. After an error with the message "out of memory"
- * do not call the library again: its tables may be incomplete. */
+/* The first three are the exit codes of the program. After an error with the message
+ * "out of memory" do not call the library again: its tables may be incomplete. */
 typedef enum thimble_c_code {
   THIMBLE_C_OK = 0,
   THIMBLE_C_UNSUPPORTED = 1, /* the target cannot run the model, or it does not fit */
