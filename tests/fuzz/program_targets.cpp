@@ -11,6 +11,7 @@
 #include "formats/pte/layout.h"
 #include "formats/pte/print.h"
 #include "formats/pte/read.h"
+#include "formats/pte/records.h"
 #include "formats/pte/select_method.h"
 #include "formats/tflite/read.h"
 #include "hostrun/host.h"
@@ -38,6 +39,7 @@ Outcome read_pte(ByteView bytes) {
     (void)formats::pte::print_json(*layout);
   }
   (void)hostrun::read_interface(*program, "x.pte");
+  (void)formats::pte::check_kernel_layout(*program, "x.pte");
   for (size_t i = 0; i < std::min(program->plans.size(), kMethodsMax); ++i) {
     formats::pte::Program method = *program;
     (void)formats::pte::select_method(program->plans[i].name, "x.pte", &method);
