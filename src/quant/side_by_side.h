@@ -25,8 +25,8 @@ struct Sums {
 };
 [[nodiscard]] Sums compare(const ir::Tensor& reference, const ir::Tensor& codes,
                            const ir::Quant& quant);
-/// Returns 10 log10(signal / noise): infinite without noise, NaN without signal, -infinite if one
-/// of them is not finite.
+/// Returns 10 log10(signal / noise): infinite without noise, NaN without signal, and -infinite if
+/// the signal or the noise is not finite.
 [[nodiscard]] double decibels(double signal, double noise);
 
 /// Returns true for -inf, with which a network masks an output: it has no number, so a program
