@@ -2,13 +2,13 @@
 #include "tools/export_folder.h"
 
 #include <algorithm>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/lines.h"
 #include "base/replace_file.h"
 #include "base/sha256.h"
 
@@ -41,12 +41,11 @@ Status ExportFolder::open() {
   std::error_code error;
   if (!fs::exists(list, error)) return ok();
   THIMBLE_TRY(const Bytes bytes, read_file(list));
-  std::istringstream lines{std::string(as_text(bytes))};
   int number = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view line : base::lines_of(as_text(bytes))) {
     ++number;
     const bool has_digest = line.find("  ") == kDigestLetters;
-    const std::string path = has_digest ? line.substr(kDigestLetters + 2) : "";
+    const std::string path(has_digest ? line.substr(kDigestLetters + 2) : "");
     if (!is_inside(path)) {
       return bad_input("{}:{}: expected a digest and the path of a file in this folder, found '{}'",
                        list.string(), number, line);

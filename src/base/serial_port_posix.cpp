@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "base/cancel.h"
+#include "base/lines.h"
 #include "base/serial_port.h"
 
 namespace thimble::base {
@@ -57,9 +58,10 @@ Result<short> wait_for(int file, short events, std::chrono::milliseconds limit) 
 
 std::string first_line(const fs::path& path) {
   std::ifstream stream(path);
-  std::string line;
-  std::getline(stream, line);
-  return line;
+  char text[256];
+  stream.read(text, sizeof text);
+  const auto lines = lines_of({text, static_cast<size_t>(stream.gcount())});
+  return lines.empty() ? std::string() : std::string(lines[0]);
 }
 
 /// Reads the facts of a USB device from `folder` or the closest parent with an idVendor.

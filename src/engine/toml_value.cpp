@@ -2,6 +2,7 @@
 #include "engine/toml_value.h"
 
 #include <algorithm>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <toml.hpp>
@@ -91,6 +92,8 @@ Result<TomlValue> parse_toml(std::string_view text, std::string_view where) {
   std::istringstream stream{std::string(text)};
   try {
     return converted(toml::parse(stream, std::string(where)));
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     std::string message = error.what();
     std::ranges::replace(message, '\n', ' ');

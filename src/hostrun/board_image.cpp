@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <system_error>
 #include <vector>
@@ -12,8 +11,11 @@
 #include <fmt/ranges.h>
 
 #include "base/file_lock.h"
+#include "base/folder.h"
+#include "base/lines.h"
 #include "base/process.h"
 #include "base/program_folder.h"
+#include "base/read_file.h"
 
 namespace thimble::hostrun {
 namespace {
@@ -23,11 +25,12 @@ namespace fs = std::filesystem;
 constexpr std::chrono::minutes kBuildTimeLimit{60};
 
 /// The lines of the file; empty if it does not exist.
-std::vector<std::string> lines_of(const fs::path& path) {
-  std::vector<std::string> lines;
-  std::ifstream stream(path);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
+Result<std::vector<std::string>> file_lines(const fs::path& path) {
+  std::error_code error;
+  if (fs::status(path, error).type() == fs::file_type::not_found) return std::vector<std::string>();
+  THIMBLE_TRY(const Bytes bytes, base::read_file(path));
+  const std::vector<std::string_view> lines = base::lines_of(as_text(bytes));
+  return std::vector<std::string>(lines.begin(), lines.end());
 }
 
 /// The last lines of the output, which name the error.
@@ -38,9 +41,11 @@ std::string tail(const std::string& output) {
 
 /// Images of an installed program that are equal to another one, which has the file: by name, that
 /// of the other one. A line of the list is "NAME OTHER".
-std::map<std::string, std::string> equal_images() {
+Result<std::map<std::string, std::string>> equal_images() {
   std::map<std::string, std::string> other;
-  for (const std::string& line : lines_of(firmware_folder() / "equal_images.txt")) {
+  THIMBLE_TRY(const std::vector<std::string> lines,
+              file_lines(firmware_folder() / "equal_images.txt"));
+  for (const std::string& line : lines) {
     const size_t space = line.find(' ');
     if (space != std::string::npos) other[line.substr(0, space)] = line.substr(space + 1);
   }
@@ -48,14 +53,17 @@ std::map<std::string, std::string> equal_images() {
 }
 
 /// Names of the images that exist or can be built; empty if a build without images has none.
-std::vector<std::string> image_names() {
-  std::vector<std::string> names = lines_of(firmware_folder() / "image_names.txt");
-  if (!names.empty()) return names;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(firmware_folder(), ignored)) {
-    if (entry.path().extension() == ".elf") names.push_back(entry.path().stem().string());
+Result<std::vector<std::string>> image_names() {
+  const fs::path folder = firmware_folder();
+  THIMBLE_TRY(std::vector<std::string> names, file_lines(folder / "image_names.txt"));
+  std::error_code error;
+  if (!names.empty() || !fs::exists(folder, error)) return names;
+  THIMBLE_TRY(const std::vector<fs::path> files, base::list_folder(folder));
+  for (const fs::path& file : files) {
+    if (file.extension() == ".elf") names.push_back(file.stem().string());
   }
-  for (const auto& [name, other] : equal_images()) names.push_back(name);
+  THIMBLE_TRY(const auto equal, equal_images());
+  for (const auto& [name, other] : equal) names.push_back(name);
   std::ranges::sort(names);
   return names;
 }
@@ -86,7 +94,7 @@ Result<fs::path> build_if_missing(const BuiltFile& built) {
   const fs::path folder = firmware_folder();
   const fs::path path = folder / built.file;
   if (fs::exists(path)) return path;
-  const std::vector<std::string> command = lines_of(folder / "build_command.txt");
+  THIMBLE_TRY(const std::vector<std::string> command, file_lines(folder / "build_command.txt"));
   if (command.empty()) {
     return bad_input("{}: not found; install {} and build Thimble", path.string(),
                      built.missing_tool);
@@ -110,11 +118,11 @@ fs::path firmware_folder() {
 }
 
 Result<fs::path> board_image(const std::string& name) {
-  const std::vector<std::string> known = image_names();
+  THIMBLE_TRY(const std::vector<std::string> known, image_names());
   if (!known.empty() && std::ranges::find(known, name) == known.end()) {
     return bad_input("no emulated board runs {}; the images are {}", name, fmt::join(known, ", "));
   }
-  const std::map<std::string, std::string> equal = equal_images();
+  THIMBLE_TRY(const auto equal, equal_images());
   const auto other = equal.find(name);
   if (other != equal.end()) return build_if_missing({other->second + ".elf", "", "", ""});
   return build_if_missing({name + ".elf", "image-" + name,

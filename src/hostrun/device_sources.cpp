@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <sstream>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "base/folder.h"
+#include "base/lines.h"
 #include "base/program_folder.h"
 #include "base/read_file.h"
 #include "hostrun/board_image.h"
@@ -102,13 +103,13 @@ class Tree {
   }
   void read_links(const std::string& path) {
     if (!has(path)) return;
-    std::istringstream lines(text(path));
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string_view line : base::lines_of(text(path))) {
       const size_t end = line.find(": ");
-      if (line.starts_with("//") || end == std::string::npos) continue;
-      std::vector<std::string>& row = links_[line.substr(0, end)];
-      std::istringstream words(line.substr(end + 2));
-      for (std::string word; words >> word;) row.push_back(word);
+      if (line.starts_with("//") || end == std::string_view::npos) continue;
+      std::vector<std::string>& row = links_[std::string(line.substr(0, end))];
+      for (const std::string_view word : base::words_of(line.substr(end + 2))) {
+        row.emplace_back(word);
+      }
     }
   }
 
@@ -134,13 +135,12 @@ bool has_word(const std::string& text, const std::string& word) {
 }
 
 /// Returns the names of the `#include "name"` lines.
-std::vector<std::string> includes_of(const std::string& text) {
+std::vector<std::string> includes_of(std::string_view text) {
   std::vector<std::string> names;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t open = line.starts_with("#include") ? line.find('"') : std::string::npos;
-    if (open == std::string::npos) continue;
-    names.push_back(line.substr(open + 1, line.find('"', open + 1) - open - 1));
+  for (const std::string_view line : base::lines_of(text)) {
+    const size_t open = line.starts_with("#include") ? line.find('"') : std::string_view::npos;
+    if (open == std::string_view::npos) continue;
+    names.emplace_back(line.substr(open + 1, line.find('"', open + 1) - open - 1));
   }
   return names;
 }
@@ -164,13 +164,14 @@ bool has_variant(std::string_view macro, const DeviceSelection& selection) {
 }
 
 /// Returns false if the whole source is excluded for the core by its `#if THIMBLE_HAS_...`.
-bool is_compiled(const std::string& text, const DeviceSelection& selection) {
+bool is_compiled(std::string_view text, const DeviceSelection& selection) {
   const size_t start = text.find("\n#if ");
-  if (start == std::string::npos) return true;
-  std::istringstream words(text.substr(start + 5, text.find('\n', start + 5) - start - 5));
-  for (std::string word; words >> word;) {
+  if (start == std::string_view::npos) return true;
+  const std::string_view condition =
+      text.substr(start + 5, text.find('\n', start + 5) - start - 5);
+  for (const std::string_view word : base::words_of(condition)) {
     const bool negated = word.starts_with('!');
-    const std::string macro = word.substr(negated ? 1 : 0);
+    const std::string_view macro = word.substr(negated ? 1 : 0);
     if (macro.starts_with("THIMBLE_HAS_") && has_variant(macro, selection) == negated) return false;
   }
   return true;

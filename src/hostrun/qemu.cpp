@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <sstream>
 
+#include "base/lines.h"
 #include "base/process.h"
 #include "base/read_file.h"
 #include "base/work_folder.h"
@@ -40,25 +40,14 @@ Result<std::string> read_text(const fs::path& path) {
   return std::string(as_text(bytes));
 }
 
-/// The words of one line.
-std::vector<std::string> words_of(const std::string& line) {
-  std::istringstream stream(line);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
-
 /// Lines of a report, by their first word. Each line is `key value...`.
 using Lines = std::multimap<std::string, std::vector<std::string>>;
-Lines parse_lines(const std::string& text) {
+Lines parse_lines(std::string_view text) {
   Lines lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
-    std::vector<std::string> words = words_of(line);
+  for (const std::string_view line : base::lines_of(text)) {
+    const std::vector<std::string_view> words = base::words_of(line);
     if (words.empty()) continue;
-    const std::string key = words.front();
-    words.erase(words.begin());
-    lines.emplace(key, std::move(words));
+    lines.emplace(words.front(), std::vector<std::string>(words.begin() + 1, words.end()));
   }
   return lines;
 }

@@ -69,6 +69,10 @@ BANNED_IN_DEVICE_CODE = {
     r"\bprintf\s*\(": "printf: answer a status, or use firmware/common",
     r"#\s*include\s*<(iostream|string|vector|functional|map)>": "a hosted header",
 }
+BANNED_IN_HOST_CODE = {
+    r"\bstd::getline\b": "std::getline: it catches std::bad_alloc; use base/lines.h",
+    r"\bstd::istringstream \w+[;(=]": "std::istringstream: its operators catch std::bad_alloc; use base/lines.h",
+}
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME)\b")
 GENERATED = re.compile(r"(_generated\.h|\.o|\.a|\.so|\.elf|\.pyc|CMakeCache\.txt|cmake_install\.cmake"
                        r"|compile_commands\.json|/CMakeFiles/.*)$")
@@ -180,11 +184,12 @@ def check_cpp(path, text):
     guarded = "#pragma once" in text or "#ifndef" in text
     if path.endswith(".h") and not guarded and folder_of(path) != "examples":
         problem(path, 1, "a header without #pragma once")
-    if folder_of(path) in DEVICE_FOLDERS and not path.startswith("firmware/qemu_plugin/"):
-        code = without_comments_and_strings(text)
-        for pattern, message in BANNED_IN_DEVICE_CODE.items():
-            for match in re.finditer(pattern, code):
-                problem(path, code.count("\n", 0, match.start()) + 1, message)
+    is_device_code = folder_of(path) in DEVICE_FOLDERS and not path.startswith("firmware/qemu_plugin/")
+    banned = BANNED_IN_DEVICE_CODE if is_device_code else {} if folder_of(path) in UNCHECKED_INCLUDES else BANNED_IN_HOST_CODE
+    code = without_comments_and_strings(text) if banned else ""
+    for pattern, message in banned.items():
+        for match in re.finditer(pattern, code):
+            problem(path, code.count("\n", 0, match.start()) + 1, message)
 
 
 def check_lines(path, text):

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files and folders that are written and read: base/replace_file.h, base/read_file.h,
-// base/folder.h.
+// base/folder.h, base/lines.h.
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "base/folder.h"
+#include "base/lines.h"
 #include "base/read_file.h"
 #include "base/replace_file.h"
 #include "base/work_folder.h"
@@ -63,6 +64,17 @@ TEST_F(Files, AFolderIsListedInOrder) {
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().message,
             path("absent").string() + ": cannot be read: No such file or directory");
+}
+
+TEST(Lines, EndWithALineFeed) {
+  using Views = std::vector<std::string_view>;
+  EXPECT_EQ(lines_of(""), Views());
+  EXPECT_EQ(lines_of("\n"), Views{""});
+  EXPECT_EQ(lines_of("a\n\nb"), (Views{"a", "", "b"}));
+  EXPECT_EQ(lines_of("a\r\nb\r"), (Views{"a", "b\r"}));
+  EXPECT_EQ(words_of(" \t\r\n"), Views());
+  EXPECT_EQ(words_of("a"), Views{"a"});
+  EXPECT_EQ(words_of(" a\tbc\n d "), (Views{"a", "bc", "d"}));
 }
 
 TEST_F(Files, TheEmptyPathIsTheCurrentFolder) {

@@ -4,10 +4,11 @@
 #include <charconv>
 #include <map>
 #include <optional>
-#include <sstream>
+#include <span>
 #include <string_view>
 
 #include "base/library.h"
+#include "base/lines.h"
 #include "base/process.h"
 #include "base/work_folder.h"
 
@@ -24,18 +25,21 @@ struct Reply {
   std::map<std::string, std::vector<long long>> numbers;
   std::string error;
 };
-Reply parse_reply(const std::string& text) {
+Reply parse_reply(std::string_view text) {
   Reply reply;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string key;
-    words >> key;
+  for (const std::string_view line : base::lines_of(text)) {
+    const std::vector<std::string_view> words = base::words_of(line);
+    if (words.empty()) continue;
+    const std::string key(words[0]);
     if (key == "error") {
       reply.error = line.substr(std::min(line.size(), key.size() + 1));
       continue;
     }
-    for (long long number; words >> number;) reply.numbers[key].push_back(number);
+    for (const std::string_view word : std::span(words).subspan(1)) {
+      long long number = 0;
+      if (std::from_chars(word.data(), word.data() + word.size(), number).ec != std::errc()) break;
+      reply.numbers[key].push_back(number);
+    }
   }
   return reply;
 }
@@ -202,8 +206,7 @@ Result<Session> run_session(const formats::axon::IrFile& network, const SdkOptio
 
 Result<std::vector<std::vector<int32_t>>> parse_results(const std::string& text, size_t expected) {
   std::vector<std::vector<int32_t>> results;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view line : base::lines_of(text)) {
     std::vector<int32_t> values;
     const char* at = line.data();
     const char* const end = at + line.size();

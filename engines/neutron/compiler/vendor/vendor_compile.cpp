@@ -2,9 +2,9 @@
 #include "engines/neutron/compiler/vendor/vendor_compile.h"
 
 #include <cassert>
-#include <sstream>
 
 #include "base/aligned_bytes.h"
+#include "base/lines.h"
 #include "base/sha256.h"
 #include "engines/neutron/compiler/limits.h"
 #include "engines/neutron/compiler/network.h"
@@ -21,13 +21,6 @@ using formats::neutron::MemoryOrder;
 using formats::neutron::Payload;
 
 constexpr size_t kTagDigits = 8;
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
 
 /// Formats of the call's arguments, read from Thimble's payload.
 struct Arguments {
@@ -137,7 +130,8 @@ Status compile_with_vendor_tools(const VendorTools& tools, Delegate& delegate) {
   options.target = configuration_of(delegate.engine).converter_target;
   options.prefetch = tools.prefetch;
   options.kernel_selection = tools.kernel_selection;
-  options.flags = words_of(tools.flags);
+  const std::vector<std::string_view> flags = base::words_of(tools.flags);
+  options.flags.assign(flags.begin(), flags.end());
   const std::string tag = sha256(delegate.tflite_model).substr(0, kTagDigits);
   const std::string label = fmt::format("{}_{}", tools.model, tag);
   THIMBLE_TRY(const Converted converted, convert(delegate.tflite_model, label, options));
