@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/lines.h"
+#include "base/read_file.h"
 #include "base/replace_file.h"
 #include "base/sha256.h"
 
@@ -31,16 +32,16 @@ bool is_inside(const fs::path& path) {
 
 Result<std::string> ExportFolder::digest_of(const std::string& path) const {
   std::error_code error;
-  if (!fs::is_regular_file(fs::symlink_status(folder_ / path, error))) return std::string();
-  THIMBLE_TRY(const Bytes bytes, read_file(folder_ / path));
+  const fs::file_status status = fs::symlink_status(folder_ / path, error);
+  if (status.type() == fs::file_type::none) return base::read_error(folder_ / path, error.value());
+  if (!fs::is_regular_file(status)) return std::string();
+  THIMBLE_TRY(const Bytes bytes, base::read_file(folder_ / path));
   return sha256(bytes);
 }
 
 Status ExportFolder::open() {
   const fs::path list = folder_ / kList;
-  std::error_code error;
-  if (!fs::exists(list, error)) return ok();
-  THIMBLE_TRY(const Bytes bytes, read_file(list));
+  THIMBLE_TRY(const Bytes bytes, base::read_if_exists(list));
   int number = 0;
   for (const std::string_view line : base::lines_of(as_text(bytes))) {
     ++number;

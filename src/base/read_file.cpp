@@ -14,6 +14,13 @@ Error read_error(const fs::path& path, int error) {
   return bad_input("{}: cannot be read{}", path.string(), reason);
 }
 
+Result<bool> path_exists(const fs::path& path) {
+  std::error_code error;
+  const fs::file_type type = fs::status(path, error).type();
+  if (type == fs::file_type::none) return read_error(path, error.value());
+  return type != fs::file_type::not_found;
+}
+
 Result<InputFile> open_file(const fs::path& path) {
   std::error_code error;
   const fs::file_type type = fs::status(path, error).type();
@@ -45,6 +52,12 @@ Result<Bytes> read_file(const fs::path& path) {
   Bytes bytes(static_cast<size_t>(file.size_bytes));
   THIMBLE_CHECK(file.read(bytes));
   return bytes;
+}
+
+Result<Bytes> read_if_exists(const fs::path& path) {
+  THIMBLE_TRY(const bool exists, path_exists(path));
+  if (!exists) return Bytes();
+  return read_file(path);
 }
 
 }  // namespace thimble::base

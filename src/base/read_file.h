@@ -25,10 +25,16 @@ struct InputFile {
 /// Returns the error for a file that cannot be read. `error`: an errno, or 0.
 [[nodiscard]] Error read_error(const std::filesystem::path& path, int error);
 
+/// Returns true if a file or folder has this path. An error if this cannot be found out.
+[[nodiscard]] Result<bool> path_exists(const std::filesystem::path& path);
+
 /// Opens a file. The message of an error begins with the path.
 [[nodiscard]] Result<InputFile> open_file(const std::filesystem::path& path);
 
 /// Returns the content of a file.
 [[nodiscard]] Result<Bytes> read_file(const std::filesystem::path& path);
+
+/// Returns the content of a file; nothing if it does not exist.
+[[nodiscard]] Result<Bytes> read_if_exists(const std::filesystem::path& path);
 
 }  // namespace thimble::base

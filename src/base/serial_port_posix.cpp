@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "base/cancel.h"
+#include "base/folder.h"
 #include "base/lines.h"
 #include "base/serial_port.h"
 
@@ -67,7 +68,7 @@ std::string first_line(const fs::path& path) {
 /// Reads the facts of a USB device from `folder` or the closest parent with an idVendor.
 void read_usb(fs::path folder, SerialPortFacts* facts) {
   for (int level = 0; level < 4 && folder.has_parent_path(); ++level) {
-    if (fs::exists(folder / "idVendor")) {
+    if (std::error_code error; fs::exists(folder / "idVendor", error)) {
       facts->usb_id = first_line(folder / "idVendor") + ":" + first_line(folder / "idProduct");
       facts->product = first_line(folder / "product");
       return;
@@ -151,15 +152,16 @@ Result<size_t> SerialPort::read(std::span<std::byte> buffer, std::chrono::millis
 std::vector<SerialPortFacts> list_serial_ports(const std::string& system_folder) {
   std::vector<SerialPortFacts> ports;
   std::error_code error;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(fs::path(system_folder) / "class/tty", error)) {
+  const auto entries = list_folder(fs::path(system_folder) / "class/tty");
+  if (!entries.ok()) return ports;  // a system without this folder
+  for (const fs::path& entry : *entries) {
     // Terminals and unused ports of the 8250 driver have no device, or that of the platform.
-    const fs::path device = fs::weakly_canonical(entry.path() / "device", error);
-    if (error || !fs::exists(device) || device.filename() == "serial8250") continue;
-    SerialPortFacts facts = {"/dev/" + entry.path().filename().string(), "", ""};
+    const fs::path device = fs::weakly_canonical(entry / "device", error);
+    if (error || !fs::exists(device, error) || device.filename() == "serial8250") continue;
+    SerialPortFacts facts = {"/dev/" + entry.filename().string(), "", ""};
     read_usb(device, &facts);
-    const bool is_uart = facts.usb_id.empty() && fs::exists(entry.path() / "type") &&
-                         first_line(entry.path() / "type") == "0";
+    const bool is_uart = facts.usb_id.empty() && fs::exists(entry / "type", error) &&
+                         first_line(entry / "type") == "0";
     if (!is_uart) ports.push_back(std::move(facts));
   }
 #ifdef __APPLE__

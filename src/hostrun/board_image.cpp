@@ -26,9 +26,7 @@ constexpr std::chrono::minutes kBuildTimeLimit{60};
 
 /// The lines of the file; empty if it does not exist.
 Result<std::vector<std::string>> file_lines(const fs::path& path) {
-  std::error_code error;
-  if (fs::status(path, error).type() == fs::file_type::not_found) return std::vector<std::string>();
-  THIMBLE_TRY(const Bytes bytes, base::read_file(path));
+  THIMBLE_TRY(const Bytes bytes, base::read_if_exists(path));
   const std::vector<std::string_view> lines = base::lines_of(as_text(bytes));
   return std::vector<std::string>(lines.begin(), lines.end());
 }
@@ -56,8 +54,8 @@ Result<std::map<std::string, std::string>> equal_images() {
 Result<std::vector<std::string>> image_names() {
   const fs::path folder = firmware_folder();
   THIMBLE_TRY(std::vector<std::string> names, file_lines(folder / "image_names.txt"));
-  std::error_code error;
-  if (!names.empty() || !fs::exists(folder, error)) return names;
+  THIMBLE_TRY(const bool exists, base::path_exists(folder));
+  if (!names.empty() || !exists) return names;
   THIMBLE_TRY(const std::vector<fs::path> files, base::list_folder(folder));
   for (const fs::path& file : files) {
     if (file.extension() == ".elf") names.push_back(file.stem().string());
@@ -93,15 +91,18 @@ Status build(const fs::path& folder, const BuiltFile& built, std::vector<std::st
 Result<fs::path> build_if_missing(const BuiltFile& built) {
   const fs::path folder = firmware_folder();
   const fs::path path = folder / built.file;
-  if (fs::exists(path)) return path;
+  THIMBLE_TRY(bool exists, base::path_exists(path));
+  if (exists) return path;
   THIMBLE_TRY(const std::vector<std::string> command, file_lines(folder / "build_command.txt"));
   if (command.empty()) {
     return bad_input("{}: not found; install {} and build Thimble", path.string(),
                      built.missing_tool);
   }
   THIMBLE_TRY(const base::FileLock lock, base::FileLock::acquire(folder / "build.lock"));
-  if (!fs::exists(path)) THIMBLE_CHECK(build(folder, built, command));
-  if (fs::exists(path)) return path;
+  THIMBLE_TRY(exists, base::path_exists(path));  // after the build of another process
+  if (!exists) THIMBLE_CHECK(build(folder, built, command));
+  THIMBLE_TRY(exists, base::path_exists(path));
+  if (exists) return path;
   return bad_input("{}: not found after its build", path.string());
 }
 
@@ -110,9 +111,10 @@ Result<fs::path> build_if_missing(const BuiltFile& built) {
 fs::path firmware_folder() {
   const fs::path own = base::program_folder();
   const fs::path installed = fs::path("lib") / "thimble" / "firmware";
+  std::error_code error;
   for (const fs::path& folder :
        {own / "firmware", own.parent_path() / installed, own / installed}) {
-    if (fs::is_directory(folder)) return folder;
+    if (fs::is_directory(folder, error)) return folder;
   }
   return own / "firmware";
 }

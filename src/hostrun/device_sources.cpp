@@ -167,8 +167,7 @@ bool has_variant(std::string_view macro, const DeviceSelection& selection) {
 bool is_compiled(std::string_view text, const DeviceSelection& selection) {
   const size_t start = text.find("\n#if ");
   if (start == std::string_view::npos) return true;
-  const std::string_view condition =
-      text.substr(start + 5, text.find('\n', start + 5) - start - 5);
+  const std::string_view condition = text.substr(start + 5, text.find('\n', start + 5) - start - 5);
   for (const std::string_view word : base::words_of(condition)) {
     const bool negated = word.starts_with('!');
     const std::string_view macro = word.substr(negated ? 1 : 0);
@@ -243,15 +242,12 @@ class Closure {
 Result<fs::path> device_folder() {
   const fs::path own = base::program_folder();
   const fs::path installed = fs::path("share") / "thimble" / "device";
-  std::string in_build;
-  std::error_code error;
-  if (const fs::path file = firmware_folder() / "device_folder.txt"; fs::exists(file, error)) {
-    THIMBLE_TRY(const Bytes text, base::read_file(file));
-    in_build = as_text(text).substr(0, as_text(text).find_first_of("\r\n"));
-  }
-  for (const fs::path& folder :
-       {own.parent_path() / installed, own / installed, fs::path(in_build)}) {
-    if (fs::exists(folder / "kernels" / "device_links.def", error)) return folder;
+  std::vector<fs::path> folders = {own.parent_path() / installed, own / installed};
+  THIMBLE_TRY(const Bytes in_build, base::read_if_exists(firmware_folder() / "device_folder.txt"));
+  for (const std::string_view line : base::lines_of(as_text(in_build))) folders.emplace_back(line);
+  for (const fs::path& folder : folders) {
+    THIMBLE_TRY(const bool exists, base::path_exists(folder / "kernels" / "device_links.def"));
+    if (exists) return folder;
   }
   return bad_input(
       "{}: kernels/device_links.def not found: the device sources are installed with Thimble",

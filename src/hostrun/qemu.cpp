@@ -34,9 +34,7 @@ constexpr Board kBoards[] = {
 
 /// Returns the content of a file of the board; empty if it wrote none.
 Result<std::string> read_text(const fs::path& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) return std::string();
-  THIMBLE_TRY(const Bytes bytes, base::read_file(path));
+  THIMBLE_TRY(const Bytes bytes, base::read_if_exists(path));
   return std::string(as_text(bytes));
 }
 

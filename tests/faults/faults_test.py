@@ -278,7 +278,8 @@ def check_files(command, is_old, chosen, outcomes):
         if kind == "allocate":
             continue
         numbers = range(1, count + 1)
-        for number in numbers if count <= command.calls_max else sorted(chosen.sample(numbers, command.calls_max)):
+        # The last call of a name is that of the last file, when the others have their new names.
+        for number in numbers if count <= command.calls_max else sorted({*chosen.sample(numbers, command.calls_max), count}):
             for action in FAILURES.get(kind, ()):
                 outcomes[kind, command.check(f"{kind}:{number}:{action}", is_old)] += 1
             for action in HARMLESS.get(kind, ()):

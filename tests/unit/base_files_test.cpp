@@ -55,6 +55,17 @@ TEST_F(Files, OnlyFilesAreRead) {
   EXPECT_EQ(read("folder"), path("folder").string() + ": is a folder, expected a file");
 }
 
+TEST_F(Files, OnlyAMissingFileIsTakenAsEmpty) {
+  write("file", "content");
+  EXPECT_EQ(as_text(*read_if_exists(path("file"))), "content");
+  EXPECT_TRUE(read_if_exists(path("absent"))->empty());
+  fs::create_symlink("loop", path("loop"));
+  const Result<Bytes> loop = read_if_exists(path("loop"));
+  ASSERT_FALSE(loop.ok());
+  EXPECT_EQ(loop.error().message,
+            path("loop").string() + ": cannot be read: Too many levels of symbolic links");
+}
+
 TEST_F(Files, AFolderIsListedInOrder) {
   for (const char* const name : {"b", "a", "c"}) write(name, "x");
   const auto paths = list_folder(folder_->path());

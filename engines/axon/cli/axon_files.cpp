@@ -21,11 +21,12 @@ using engine::axon::SubgraphNote;
 /// Reads the notes in the first lines of the generated headers in the folder.
 Result<std::vector<SubgraphNote>> notes_in(const fs::path& folder) {
   std::vector<SubgraphNote> notes;
-  std::error_code error;
-  if (!folder.empty() && !fs::exists(folder, error)) return notes;
+  THIMBLE_TRY(const bool exists, base::path_exists(folder));
+  if (!folder.empty() && !exists) return notes;
   THIMBLE_TRY(const std::vector<fs::path> paths, base::list_folder(folder));
   for (const fs::path& path : paths) {
     const bool is_header = path.filename().string().starts_with("axon_subgraph_");
+    std::error_code error;
     if (!is_header || !fs::is_regular_file(path, error)) continue;
     THIMBLE_TRY(const Bytes bytes, base::read_file(path));
     const std::string_view text = as_text(bytes);
@@ -51,7 +52,8 @@ engine::VendorTools axon_tools(const std::string& form, const fs::path& sdk,
   tools.helper = base::program_folder() / helper;
   // The module of the Python package is in the folder that contains bin/.
   const fs::path in_package = base::program_folder() / "bin" / helper;
-  if (fs::exists(in_package)) tools.helper = in_package;
+  std::error_code error;
+  if (fs::exists(in_package, error)) tools.helper = in_package;
   tools.model = model.stem().string();
   return tools;
 }

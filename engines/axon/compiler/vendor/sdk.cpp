@@ -142,7 +142,8 @@ class Session {
       return failure(fmt::format("it did not end within {} s and was stopped{}",
                                  options_.time_limit.count(), place));
     }
-    if (result.exit_code == 0 && fs::exists(folder_.file("reply"))) return ok();
+    std::error_code error;
+    if (result.exit_code == 0 && fs::exists(folder_.file("reply"), error)) return ok();
     if (result.exit_code > 128) {
       return failure(fmt::format("it crashed (signal {}){}", result.exit_code - 128, place));
     }
