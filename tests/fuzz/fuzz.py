@@ -35,6 +35,7 @@ import tempfile
 import threading
 
 HOUR, USUAL = 3600, 1200  # processor seconds
+START_SECONDS = 60
 GOALS = {"differential": HOUR, "ethos_u_run": HOUR, "ethos_u_stream": HOUR, "pte": HOUR, "pte_run": HOUR, "pte_run_npu": HOUR,
          "pte_run_stock": HOUR}
 FAILURES_MAX = 20
@@ -122,25 +123,29 @@ def run_target(program, folder, source, target, seconds):
 
 
 def run_until(program, folder, source, slice_seconds, jobs):
-    """Returns the failed runs of this call by target. Targets with fewer failures run first; one with FAILURES_MAX does not run again."""
+    """Returns the failed runs of this call by target. Targets with fewer failures run first; one with FAILURES_MAX does not run again.
+    A slice ends START_SECONDS after the goal: a run reads the corpus first."""
     failures, running, lock = {}, set(), threading.Lock()
     targets = targets_of(program)
 
-    def next_target():
+    def next_slice():
+        """Returns the next target and its seconds, or None."""
         sums = sums_of(read_log(folder))
         seconds = {target: sums.get(target, [0.0])[0] for target in targets}
         left = [target for target in targets if target not in running and seconds[target] < GOALS.get(target, USUAL)
                 and failures.get(target, 0) < FAILURES_MAX]
-        return min(left, key=lambda each: (failures.get(each, 0), seconds[each]), default=None)
+        target = min(left, key=lambda each: (failures.get(each, 0), seconds[each]), default=None)
+        return target and (target, min(slice_seconds, int(GOALS.get(target, USUAL) - seconds[target]) + START_SECONDS))
 
     def run_all():
         while True:
             with lock:
-                target = next_target()
+                chosen = next_slice()
+                if chosen is None:
+                    return
+                target, seconds = chosen
                 running.add(target)
-            if target is None:
-                return
-            passed = run_target(program, folder, source, target, slice_seconds)
+            passed = run_target(program, folder, source, target, seconds)
             with lock:
                 running.remove(target)
                 if not passed:
