@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "engines/ethos_u/sim/decode.h"
 #include "npu_stream.h"
 
 namespace thimble::ethos_u::test {
@@ -200,6 +201,19 @@ TEST(SimFault, EndlessLoopIsDetected) {
   EXPECT_EQ(static_cast<int>(before.kind), static_cast<int>(FaultKind::kTruncated));  // no STOP yet
   forever.stop();
   EXPECT_EQ(static_cast<int>(machine.run(forever).kind), static_cast<int>(FaultKind::kCostLimit));
+}
+
+TEST(SimFault, RepeatedWordsAreCounted) {
+  // Word 0: a branch to word 2. Word 2: a branch to word 0, which repeats 4 words.
+  const Stream loop = raw({word1(0x100, 0), 8, word1(0x100, 0), 0});
+  sim::Decoder decoder(u85(), loop.words.data(), static_cast<uint32_t>(loop.words.size()));
+  sim::Step step;
+  for (const uint64_t repeated : {4, 8, 12}) {
+    ASSERT_TRUE(decoder.next(&step).none());
+    EXPECT_TRUE(decoder.branch(step.target, repeated - 4).none());
+    ASSERT_TRUE(decoder.next(&step).none());
+    EXPECT_EQ(decoder.branch(step.target, 8).none(), repeated <= 8) << repeated;
+  }
 }
 
 }  // namespace

@@ -185,7 +185,7 @@ Fault Machine::dma(const Step& step) {
 Fault Machine::run() {
   Decoder decoder(config_, job_.words, job_.word_count);
   Step step;
-  for (uint32_t branches = 0;;) {
+  for (;;) {
     if (const Fault fault = decoder.next(&step); !fault.none()) return fault;
     Fault fault;
     switch (step.kind) {
@@ -205,13 +205,12 @@ Fault Machine::run() {
         fault = retire_dmas(step.parameter);
         break;
       case StepKind::kBranch:
-        if (++branches > job_.max_branches) {
-          fault = fault_of(FaultKind::kCostLimit, "more branches than the job allows");
-          fault.word = step.word;
-          return fault;
-        }
         fault = retire_kernels(0);  // a branch tests the result of the last kernel
-        if (step.branch == BranchMode::kAlways || memory_.result_flag) decoder.branch(step.target);
+        if (!fault.none()) return fault;
+        if (step.branch == BranchMode::kAlways || memory_.result_flag) {
+          fault = decoder.branch(step.target, job_.max_repeated_words);
+          fault.word = step.word;
+        }
         break;
       case StepKind::kIrq:
       case StepKind::kPmu:

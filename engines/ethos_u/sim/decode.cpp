@@ -48,6 +48,13 @@ Fault Decoder::next(Step* step) {
   return at(fault_of(FaultKind::kTruncated, "the stream ends without STOP"), count_);
 }
 
+Fault Decoder::branch(uint32_t target, uint64_t max_repeated_words) {
+  if (target < position_) repeated_words_ += position_ - target;
+  position_ = target;
+  if (repeated_words_ <= max_repeated_words) return {};
+  return fault_of(FaultKind::kCostLimit, "branches repeat more words than the job allows");
+}
+
 Fault Decoder::operation(Operation code, uint32_t payload, Step* step) {
   if (is_kernel(code)) {
     step->kind = StepKind::kKernel;

@@ -7,8 +7,8 @@
 //   Step step;
 //   while ((fault = decoder.next(&step)).none() && step.kind != StepKind::kStop) ...
 //
-// The caller decides whether a branch is taken: decoder.branch(step.target) continues at the
-// target; without that call, next() continues after the branch.
+// The caller decides whether a branch is taken: decoder.branch() continues at the target; without
+// that call, next() continues after the branch.
 
 #include "engines/ethos_u/isa/isa.h"
 #include "engines/ethos_u/sim/fault.h"
@@ -36,7 +36,9 @@ class Decoder {
 
   /// Executes register writes up to the next operation. A fault holds the word of the command.
   [[nodiscard]] Fault next(Step* step);
-  void branch(uint32_t target) { position_ = target; }
+  /// Continues at the target. Each branch back adds the number of words from its target to its
+  /// end; a fault if the sum exceeds the limit, as that of an endless stream does.
+  [[nodiscard]] Fault branch(uint32_t target, uint64_t max_repeated_words);
 
  private:
   [[nodiscard]] Fault operation(Operation code, uint32_t payload, Step* step);
@@ -45,6 +47,7 @@ class Decoder {
   const uint32_t* words_;
   uint32_t count_;
   uint32_t position_ = 0;
+  uint64_t repeated_words_ = 0;
   Registers registers_;
 };
 

@@ -15,7 +15,7 @@ enum class FaultKind : uint8_t {
   kBadRegister,  // a value without a meaning in the hardware
   kBadWeights,   // a weight or scale stream that does not decode
   kWorkspace,    // the workspace is too small
-  kCostLimit,    // more branches or more work than the job allows
+  kCostLimit,    // more work, or more repeated words, than the job allows
   kHazard,       // only with a hazard checker: `word` conflicts with `other_word`
 };
 

@@ -41,7 +41,7 @@ Fault run(const Job& job) {
   Decoder decoder(config, job.words, job.word_count);
   Step step;
   uint64_t work_left = job.max_cost;
-  for (uint32_t branches = 0;;) {
+  for (;;) {
     if (const Fault fault = decoder.next(&step); !fault.none()) return fault;
     observe(job.observer, step);
     if (const uint64_t work = cost_of(step); work > work_left) {
@@ -60,11 +60,9 @@ Fault run(const Job& job) {
         fault = execute(config, step.dma, memory);
         break;
       case StepKind::kBranch:
-        if (++branches > job.max_branches) {
-          return at(fault_of(FaultKind::kCostLimit, "more branches than the job allows"),
-                    step.word);
+        if (step.branch == BranchMode::kAlways || memory.result_flag) {
+          fault = decoder.branch(step.target, job.max_repeated_words);
         }
-        if (step.branch == BranchMode::kAlways || memory.result_flag) decoder.branch(step.target);
         break;
       case StepKind::kKernelWait:
       case StepKind::kDmaWait:
