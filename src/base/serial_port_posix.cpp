@@ -160,8 +160,7 @@ std::vector<SerialPortFacts> list_serial_ports(const std::string& system_folder)
     if (error || !fs::exists(device, error) || device.filename() == "serial8250") continue;
     SerialPortFacts facts = {"/dev/" + entry.filename().string(), "", ""};
     read_usb(device, &facts);
-    const bool is_uart = facts.usb_id.empty() && fs::exists(entry / "type", error) &&
-                         first_line(entry / "type") == "0";
+    const bool is_uart = facts.usb_id.empty() && first_line(entry / "type") == "0";
     if (!is_uart) ports.push_back(std::move(facts));
   }
 #ifdef __APPLE__

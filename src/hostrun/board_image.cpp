@@ -54,8 +54,9 @@ Result<std::map<std::string, std::string>> equal_images() {
 Result<std::vector<std::string>> image_names() {
   const fs::path folder = firmware_folder();
   THIMBLE_TRY(std::vector<std::string> names, file_lines(folder / "image_names.txt"));
+  if (!names.empty()) return names;
   THIMBLE_TRY(const bool exists, base::path_exists(folder));
-  if (!names.empty() || !exists) return names;
+  if (!exists) return names;
   THIMBLE_TRY(const std::vector<fs::path> files, base::list_folder(folder));
   for (const fs::path& file : files) {
     if (file.extension() == ".elf") names.push_back(file.stem().string());
