@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/ethos_u/sim/decode.h"
 
+#include <algorithm>
+
 namespace thimble::ethos_u::sim {
 namespace {
 
@@ -41,6 +43,7 @@ Fault Decoder::next(Step* step) {
       registers_.set(*row, parameter, payload);
       continue;
     }
+    if (at_word < executed_) repeated_words_ += kOperationWords;
     step->word = at_word;
     step->parameter = parameter;
     return at(operation(static_cast<Operation>(row->code), payload, step), at_word);
@@ -50,6 +53,7 @@ Fault Decoder::next(Step* step) {
 
 Fault Decoder::branch(uint32_t target, uint64_t max_repeated_words) {
   if (target < position_) repeated_words_ += position_ - target;
+  executed_ = std::max(executed_, position_);
   position_ = target;
   if (repeated_words_ <= max_repeated_words) return {};
   return fault_of(FaultKind::kCostLimit, "branches repeat more words than the job allows");

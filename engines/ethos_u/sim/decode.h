@@ -31,13 +31,16 @@ struct Step {
 
 class Decoder {
  public:
+  /// An operation takes at least the time of about as many words.
+  static constexpr uint32_t kOperationWords = 64;
+
   Decoder(const Config& config, const uint32_t* words, uint32_t word_count)
       : config_(config), words_(words), count_(word_count), registers_(config.generation) {}
 
   /// Executes register writes up to the next operation. A fault holds the word of the command.
   [[nodiscard]] Fault next(Step* step);
-  /// Continues at the target. Each branch back adds the number of words from its target to its
-  /// end; a fault if the sum exceeds the limit, as that of an endless stream does.
+  /// Continues at the target. Returns a fault if branches back repeat more than the limit, as those
+  /// of an endless stream do. A repeated operation counts as kOperationWords further words.
   [[nodiscard]] Fault branch(uint32_t target, uint64_t max_repeated_words);
 
  private:
@@ -47,6 +50,7 @@ class Decoder {
   const uint32_t* words_;
   uint32_t count_;
   uint32_t position_ = 0;
+  uint32_t executed_ = 0;  // words before this one were executed before the last branch back
   uint64_t repeated_words_ = 0;
   Registers registers_;
 };

@@ -108,9 +108,9 @@ Fault decode_scales(const Registers& registers, KernelOperation* operation) {
 Fault decode_output(const Registers& registers, KernelOperation* operation) {
   const bool u85 = registers.generation() == Generation::kU85;
   operation->global_scale = ETHOS_U_FIELD(registers, OFM_PRECISION, scale_mode) != 0;
-  operation->ofm_scale =
-      decode_scale(registers, Reg1::OFM_SCALE, place("OFM_SCALE", "shift"),
-                   place("OFM_SCALE", "double_round"), place("OFM_SCALE", "round"));
+  operation->ofm_scale = decode_scale(
+      registers, Reg1::OFM_SCALE, ETHOS_U_FIELD_POSITION(OFM_SCALE, shift),
+      ETHOS_U_FIELD_POSITION(OFM_SCALE, double_round), ETHOS_U_FIELD_POSITION(OFM_SCALE, round));
   if (!u85)
     operation->ofm_scale.round =
         static_cast<uint8_t>(ETHOS_U_FIELD(registers, OFM_PRECISION, round));
@@ -320,16 +320,17 @@ Fault decode_kernel(const Config& config, const Registers& registers, Operation 
   }
   if (!fault.none()) return fault;
   if (u85) {
-    operation->ifm_scale =
-        decode_scale(registers, Reg1::IFM_SCALE, place("IFM_SCALE", "shift"),
-                     place("IFM_SCALE", "double_round"), place("IFM_SCALE", "round"));
+    operation->ifm_scale = decode_scale(
+        registers, Reg1::IFM_SCALE, ETHOS_U_FIELD_POSITION(IFM_SCALE, shift),
+        ETHOS_U_FIELD_POSITION(IFM_SCALE, double_round), ETHOS_U_FIELD_POSITION(IFM_SCALE, round));
     operation->ifm2_scale =
-        decode_scale(registers, Reg1::IFM2_SCALE, place("IFM2_SCALE", "shift"),
-                     place("IFM2_SCALE", "double_round"), place("IFM2_SCALE", "round"));
+        decode_scale(registers, Reg1::IFM2_SCALE, ETHOS_U_FIELD_POSITION(IFM2_SCALE, shift),
+                     ETHOS_U_FIELD_POSITION(IFM2_SCALE, double_round),
+                     ETHOS_U_FIELD_POSITION(IFM2_SCALE, round));
     if (code == Operation::RESIZE) decode_resize(registers, operation);
   } else {
-    operation->ifm_scale =
-        decode_scale(registers, Reg1::OPA_SCALE, place("OPA_SCALE", "shift"), Place{}, Place{});
+    operation->ifm_scale = decode_scale(registers, Reg1::OPA_SCALE,
+                                        ETHOS_U_FIELD_POSITION(OPA_SCALE, shift), Place{}, Place{});
     operation->ifm_scale.round =
         static_cast<uint8_t>(ETHOS_U_FIELD(registers, IFM_PRECISION, round));
     operation->ifm2_scale.multiplier = registers.word(Reg1::OPB_SCALE) & 0xFFFF;
