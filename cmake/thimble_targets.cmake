@@ -44,14 +44,6 @@ function(thimble_optimize name)
   endif()
 endfunction()
 
-# thimble_no_exceptions(NAME): compiles the library without exceptions. std::bad_alloc passes through to
-# main(), but runs no destructors of this code.
-function(thimble_no_exceptions name)
-  if(NOT MSVC)
-    target_compile_options(${name} PRIVATE -fno-exceptions)
-  endif()
-endfunction()
-
 # thimble_library(NAME DEPS...): a static library of all *.cpp files of the calling folder and its
 # subfolders, except for subfolders with a CMakeLists.txt. A new file needs no edit here.
 function(thimble_library name)
@@ -64,7 +56,6 @@ function(thimble_library name)
   if(sources)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC thimble_options ${ARGN})
-    thimble_no_exceptions(${name})
     thimble_unity(${name})
   else()
     add_library(${name} INTERFACE)
@@ -79,7 +70,7 @@ function(thimble_device_library name)
   if(NOT type STREQUAL "INTERFACE_LIBRARY")
     set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
     if(NOT MSVC)
-      target_compile_options(${name} PRIVATE -fno-rtti)
+      target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti)
       thimble_optimize(${name})
     endif()
   endif()

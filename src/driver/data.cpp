@@ -480,9 +480,8 @@ void keep_first_calls(int64_t calls, const ir::Graph& graph, Samples* samples) {
   for (auto& [name, data] : samples->data.inputs) {
     data.shape[0] = data.shape[0] / all * calls;
     const size_t bytes = data.bytes.size() / static_cast<size_t>(all) * static_cast<size_t>(calls);
-    // Without exceptions, shrink_to_fit() of libstdc++ frees nothing.
-    const auto end = data.bytes.begin() + static_cast<ptrdiff_t>(bytes);
-    Bytes(data.bytes.begin(), end).swap(data.bytes);
+    data.bytes.resize(bytes);
+    data.bytes.shrink_to_fit();
   }
 }
 

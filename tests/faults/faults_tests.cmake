@@ -20,3 +20,10 @@ if(TARGET thimble)
     add_dependencies(power_loss_test thimble)
   endif()
 endif()
+
+if(NOT THIMBLE_SANITIZE AND NOT WIN32)
+  thimble_test(capi_memory_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/capi_memory_test.cpp ${CMAKE_SOURCE_DIR}/src/capi/shared/thimble_c.cpp
+    DEPS thimble_capi
+    LABELS e2e fast)
+endif()

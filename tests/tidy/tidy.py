@@ -72,6 +72,7 @@ BANNED_IN_DEVICE_CODE = {
 BANNED_IN_HOST_CODE = {
     r"\bstd::getline\b": "std::getline: it catches std::bad_alloc; use base/lines.h",
     r"\bstd::istringstream \w+[;(=]": "std::istringstream: its operators catch std::bad_alloc; use base/lines.h",
+    r"\bthrow\b\s*(?!std::bad_alloc|nb::python_error|;)\S": "throw: return a Result",
 }
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME)\b")
 GENERATED = re.compile(r"(_generated\.h|\.o|\.a|\.so|\.elf|\.pyc|CMakeCache\.txt|cmake_install\.cmake"

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// An allocation of the C API fails: the call returns "out of memory" or the result, and the same
+// calls in the same process return the result afterwards. THIMBLE_FAULT_STEP=1 lets every
+// allocation fail, one after the other; without it, a sample of them.
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/capi/thimble_c.h"
+#include "tests/folders.h"
+
+namespace {
+
+std::atomic<int64_t> allocations = 0;
+std::atomic<int64_t> failing = 0;  // the number of the allocation that fails; 0: none
+
+}  // namespace
+
+void* operator new(size_t size) {
+  if (++allocations == failing) throw std::bad_alloc();
+  void* const block = std::malloc(size);
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
+void operator delete(void* block) noexcept {
+  std::free(block);
+}
+void operator delete(void* block, size_t /*size*/) noexcept {
+  std::free(block);
+}
+
+namespace thimble {
+namespace {
+
+constexpr int64_t kSample = 100;
+
+/// An error that the API returns, freed at the end.
+struct ApiError {
+  thimble_c_error* error = nullptr;
+  ApiError() = default;
+  ApiError(const ApiError&) = delete;
+  ApiError& operator=(const ApiError&) = delete;
+  ~ApiError() { thimble_c_error_free(error); }
+};
+
+/// Calls of an application that compiles a model and runs it.
+class Application {
+ public:
+  Application() {
+    model_.path = model_path_.c_str();
+    request_.version = THIMBLE_C_API_VERSION;
+    request_.model = model_;
+    request_.target = "cortex-m4";
+    request_.calibration_path = samples_path_.c_str();
+  }
+  Application(const Application&) = delete;
+  Application& operator=(const Application&) = delete;
+
+  /// Returns "" and the results, or a message.
+  std::string work(std::string* results) const {
+    results->clear();
+    ApiError failure;
+    thimble_c_compiled* compiled = nullptr;
+    if (thimble_c_compile(&request_, &compiled, &failure.error) != THIMBLE_C_OK) {
+      return failure.error->message;
+    }
+    const std::string message = use(*compiled, results);
+    thimble_c_compiled_free(compiled);
+    return message;
+  }
+
+ private:
+  static std::string use(const thimble_c_compiled& compiled, std::string* results) {
+    thimble_c_file program = {};
+    program.name = "hello_sin.pte";
+    program.bytes = thimble_c_bytes(&compiled, &program.size);
+    ApiError failure;
+    char* json = nullptr;
+    if (thimble_c_inspect(&program, &json, &failure.error) != THIMBLE_C_OK) {
+      return failure.error->message;
+    }
+    thimble_c_interpreter* interpreter = nullptr;
+    std::string message;
+    if (thimble_c_open(&program, nullptr, 0, &interpreter, &failure.error) != THIMBLE_C_OK) {
+      message = failure.error->message;
+    } else {
+      thimble_c_array input = *thimble_c_input(interpreter, 0);
+      const float value = 1.5F;
+      input.data = &value;
+      if (thimble_c_run(interpreter, &input, 1, &failure.error) != THIMBLE_C_OK) {
+        message = failure.error->message;
+      } else {
+        const thimble_c_array& output = *thimble_c_output(interpreter, 0);
+        results->append(static_cast<const char*>(output.data), sizeof(float));
+      }
+    }
+    thimble_c_interpreter_free(interpreter);
+    if (message.empty()) {
+      results->append(json);
+      results->append(static_cast<const char*>(program.bytes), program.size);
+    }
+    thimble_c_text_free(json);
+    return message;
+  }
+
+  const std::string model_path_ =
+      (test::source_folder() / "models/hello_sin/hello_sin.pt2").string();
+  const std::string samples_path_ =
+      (test::source_folder() / "models/hello_sin/calibrate.npz").string();
+  thimble_c_file model_ = {};
+  thimble_c_compile_request request_ = {};
+};
+
+// kEnded: the destructor of nlohmann::json allocates, and a constructor that finds no memory
+// violates an assertion of its destructor.
+enum Outcome { kResult, kOutOfMemory, kEnded, kWrong };
+
+/// In a child process, an allocation fails; then the same work is done again.
+Outcome outcome_of(const Application& application, const std::string& expected, int64_t number) {
+  std::FILE* const errors = std::tmpfile();
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(fileno(errors), STDERR_FILENO);
+    std::set_terminate([] { std::_Exit(kEnded); });
+    std::string results;
+    results.reserve(2 * expected.size());
+    failing = allocations + number;
+    const std::string message = application.work(&results);
+    failing = 0;
+    const bool is_right = message.empty() ? results == expected : message == "out of memory";
+    const bool goes_on = application.work(&results).empty() && results == expected;
+    std::_Exit(!is_right || !goes_on ? kWrong : message.empty() ? kResult : kOutOfMemory);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::rewind(errors);
+  char text[1024] = {};
+  const size_t size = std::fread(text, 1, sizeof text, errors);
+  std::fclose(errors);
+  const std::string_view message(text, size);
+  if (WIFEXITED(status)) return static_cast<Outcome>(WEXITSTATUS(status));
+  return message.find("nlohmann/json.hpp") != message.npos ? kEnded : kWrong;
+}
+
+TEST(CapiMemory, CallsAfterOutOfMemoryHaveTheirResult) {
+  setenv("THIMBLE_THREADS", "1", 1);
+  const Application application;
+  std::string expected, results;
+  ASSERT_EQ(application.work(&expected), "");
+  const int64_t before = allocations;
+  ASSERT_EQ(application.work(&results), "");
+  const int64_t count = allocations - before;
+  ASSERT_EQ(results, expected);
+  const char* const given = std::getenv("THIMBLE_FAULT_STEP");
+  const int64_t step = given == nullptr ? count / kSample : std::atoll(given);
+  int64_t outcomes[kWrong + 1] = {};
+  for (int64_t number = 1; number <= count; number += step) {
+    const Outcome outcome = outcome_of(application, expected, number);
+    EXPECT_NE(outcome, kWrong) << "allocation " << number;
+    ++outcomes[outcome];
+  }
+  std::printf("%lld results, %lld out of memory, %lld ended in a destructor of JSON\n",
+              static_cast<long long>(outcomes[kResult]),
+              static_cast<long long>(outcomes[kOutOfMemory]),
+              static_cast<long long>(outcomes[kEnded]));
+  EXPECT_LE(20 * outcomes[kEnded], outcomes[kOutOfMemory]);
+}
+
+}  // namespace
+}  // namespace thimble
