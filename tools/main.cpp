@@ -25,8 +25,7 @@ constexpr char kOutOfMemory[] = "thimble: out of memory\n";
 
 std::atomic<bool> was_out_of_memory = false;
 
-/// Memory can run out where no exception may leave: the destructor of nlohmann::json allocates, as
-/// do the functions of std::filesystem that list a folder.
+/// Memory can run out where no exception may leave: the destructor of nlohmann::json allocates.
 [[noreturn]] void report_terminate() {
   const bool is_exception = std::current_exception() != nullptr || std::uncaught_exceptions() != 0;
   if (!is_exception || !was_out_of_memory) std::abort();

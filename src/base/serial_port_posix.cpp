@@ -153,9 +153,9 @@ std::vector<SerialPortFacts> list_serial_ports(const std::string& system_folder)
   std::vector<SerialPortFacts> ports;
   std::error_code error;
   const auto entries = list_folder(fs::path(system_folder) / "class/tty");
-  if (!entries.ok()) return ports;  // a system without this folder
+  if (!entries.ok()) return ports;  // the folder is missing or cannot be read
   for (const fs::path& entry : *entries) {
-    // Terminals and unused ports of the 8250 driver have no device, or that of the platform.
+    // Terminals and unused ports of the 8250 driver have no device, or the platform device.
     const fs::path device = fs::weakly_canonical(entry / "device", error);
     if (error || !fs::exists(device, error) || device.filename() == "serial8250") continue;
     SerialPortFacts facts = {"/dev/" + entry.filename().string(), "", ""};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <new>
 #include <random>
 
 #include "base/read_file.h"
@@ -26,8 +27,16 @@ Result<WorkFolder> WorkFolder::create(std::string_view name) {
 WorkFolder::WorkFolder(WorkFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
 
 WorkFolder::~WorkFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) fs::remove_all(path_, ignored);
+  if (path_.empty()) return;
+  // Memory is needed to list the folder. An attempt that finds none is repeated once.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    try {
+      std::error_code ignored;
+      fs::remove_all(path_, ignored);
+      return;
+    } catch (const std::bad_alloc&) {
+    }
+  }
 }
 
 Status WorkFolder::write(std::string_view name, ByteView bytes) const {

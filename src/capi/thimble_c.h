@@ -35,8 +35,8 @@ extern "C" {
 #endif
 
 /* The first three are the exit codes of the program. After an error with the message
- * "out of memory" the library can be called again. Only if a JSON text has no memory, the process
- * may end (std::terminate). */
+ * "out of memory" the library can be called again. If memory runs out while a JSON text is made,
+ * std::terminate may be called. */
 typedef enum thimble_c_code {
   THIMBLE_C_OK = 0,
   THIMBLE_C_UNSUPPORTED = 1, /* the target cannot run the model, or it does not fit */
@@ -156,7 +156,7 @@ THIMBLE_C_EXPORT const thimble_c_array* thimble_c_input(const thimble_c_interpre
 THIMBLE_C_EXPORT const thimble_c_array* thimble_c_output(const thimble_c_interpreter* interpreter,
                                                          size_t index);
 /* Runs one call, or a call for each sample along the first axis. The next run continues with the
- * state of this one. After an error, thimble_c_reset() makes the state known again. */
+ * state of this one. After an error the state is undefined until thimble_c_reset(). */
 THIMBLE_C_EXPORT thimble_c_code thimble_c_run(thimble_c_interpreter* interpreter,
                                               const thimble_c_array* inputs, size_t count,
                                               thimble_c_error** error);

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes kBuildTimeLimit{60};
 
-/// The lines of the file; empty if it does not exist.
+/// Returns the lines of the file; none if it does not exist.
 Result<std::vector<std::string>> file_lines(const fs::path& path) {
   THIMBLE_TRY(const Bytes bytes, base::read_if_exists(path));
   const std::vector<std::string_view> lines = base::lines_of(as_text(bytes));
@@ -37,8 +37,8 @@ std::string tail(const std::string& output) {
   return output.size() <= kTailBytes ? output : output.substr(output.size() - kTailBytes);
 }
 
-/// Images of an installed program that are equal to another one, which has the file: by name, that
-/// of the other one. A line of the list is "NAME OTHER".
+/// Returns, for each image that has no file of its own, the name of the image with the same
+/// content. Only an installed program has this list. A line of it is "NAME OTHER".
 Result<std::map<std::string, std::string>> equal_images() {
   std::map<std::string, std::string> other;
   THIMBLE_TRY(const std::vector<std::string> lines,
@@ -50,7 +50,7 @@ Result<std::map<std::string, std::string>> equal_images() {
   return other;
 }
 
-/// Names of the images that exist or can be built; empty if a build without images has none.
+/// Returns the names of the images that exist or can be built; none for a build without images.
 Result<std::vector<std::string>> image_names() {
   const fs::path folder = firmware_folder();
   THIMBLE_TRY(std::vector<std::string> names, file_lines(folder / "image_names.txt"));

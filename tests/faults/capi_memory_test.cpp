@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // An allocation of the C API fails: the call returns "out of memory" or the result, and the same
-// calls in the same process return the result afterwards. THIMBLE_FAULT_STEP=1 lets every
-// allocation fail, one after the other; without it, a sample of them.
+// calls in the same process return the result afterwards. About 100 of the allocations fail, each
+// in a process of its own; with THIMBLE_FAULT_STEP=N, every N-th.
 
+#include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <string>
-#include <string_view>
 
 #include <gtest/gtest.h>
 
+#include <execinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,21 +70,21 @@ class Application {
   Application(const Application&) = delete;
   Application& operator=(const Application&) = delete;
 
-  /// Returns "" and the results, or a message.
-  std::string work(std::string* results) const {
+  /// Returns the message of an error, or "" after writing the results.
+  std::string compile_and_run(std::string* results) const {
     results->clear();
     ApiError failure;
     thimble_c_compiled* compiled = nullptr;
     if (thimble_c_compile(&request_, &compiled, &failure.error) != THIMBLE_C_OK) {
       return failure.error->message;
     }
-    const std::string message = use(*compiled, results);
+    const std::string message = inspect_and_run(*compiled, results);
     thimble_c_compiled_free(compiled);
     return message;
   }
 
  private:
-  static std::string use(const thimble_c_compiled& compiled, std::string* results) {
+  static std::string inspect_and_run(const thimble_c_compiled& compiled, std::string* results) {
     thimble_c_file program = {};
     program.name = "hello_sin.pte";
     program.bytes = thimble_c_bytes(&compiled, &program.size);
@@ -122,9 +125,16 @@ class Application {
   thimble_c_compile_request request_ = {};
 };
 
-// kEnded: the destructor of nlohmann::json allocates, and a constructor that finds no memory
+// kTerminated: the destructor of nlohmann::json allocates, and a constructor that finds no memory
 // violates an assertion of its destructor.
-enum Outcome { kResult, kOutOfMemory, kEnded, kWrong };
+enum Outcome { kResult, kOutOfMemory, kTerminated, kWrong };
+
+/// Prints the functions of the stack to standard error. Allocates no memory.
+[[noreturn]] void print_stack_and_end() {
+  void* stack[64];
+  backtrace_symbols_fd(stack, backtrace(stack, std::size(stack)), STDERR_FILENO);
+  std::_Exit(kTerminated);
+}
 
 /// In a child process, an allocation fails; then the same work is done again.
 Outcome outcome_of(const Application& application, const std::string& expected, int64_t number) {
@@ -132,49 +142,55 @@ Outcome outcome_of(const Application& application, const std::string& expected, 
   const pid_t child = fork();
   if (child == 0) {
     dup2(fileno(errors), STDERR_FILENO);
-    std::set_terminate([] { std::_Exit(kEnded); });
+    std::set_terminate(print_stack_and_end);
+    std::signal(SIGABRT, [](int) { print_stack_and_end(); });
     std::string results;
     results.reserve(2 * expected.size());
     failing = allocations + number;
-    const std::string message = application.work(&results);
+    const std::string message = application.compile_and_run(&results);
     failing = 0;
-    const bool is_right = message.empty() ? results == expected : message == "out of memory";
-    const bool goes_on = application.work(&results).empty() && results == expected;
-    std::_Exit(!is_right || !goes_on ? kWrong : message.empty() ? kResult : kOutOfMemory);
+    const bool first_is_valid = message.empty() ? results == expected : message == "out of memory";
+    const bool second_is_equal =
+        application.compile_and_run(&results).empty() && results == expected;
+    std::_Exit(!first_is_valid || !second_is_equal ? kWrong
+               : message.empty()                   ? kResult
+                                                   : kOutOfMemory);
   }
   int status = 0;
   waitpid(child, &status, 0);
+  std::string text(size_t{1} << 16, '\0');
   std::rewind(errors);
-  char text[1024] = {};
-  const size_t size = std::fread(text, 1, sizeof text, errors);
+  text.resize(std::fread(text.data(), 1, text.size(), errors));
   std::fclose(errors);
-  const std::string_view message(text, size);
-  if (WIFEXITED(status)) return static_cast<Outcome>(WEXITSTATUS(status));
-  return message.find("nlohmann/json.hpp") != message.npos ? kEnded : kWrong;
+  if (!WIFEXITED(status)) return kWrong;
+  const auto outcome = static_cast<Outcome>(WEXITSTATUS(status));
+  if (outcome != kTerminated || text.find("nlohmann") != text.npos) return outcome;
+  ADD_FAILURE() << text;
+  return kWrong;
 }
 
 TEST(CapiMemory, CallsAfterOutOfMemoryHaveTheirResult) {
   setenv("THIMBLE_THREADS", "1", 1);
   const Application application;
   std::string expected, results;
-  ASSERT_EQ(application.work(&expected), "");
+  ASSERT_EQ(application.compile_and_run(&expected), "");
   const int64_t before = allocations;
-  ASSERT_EQ(application.work(&results), "");
+  ASSERT_EQ(application.compile_and_run(&results), "");
   const int64_t count = allocations - before;
   ASSERT_EQ(results, expected);
   const char* const given = std::getenv("THIMBLE_FAULT_STEP");
-  const int64_t step = given == nullptr ? count / kSample : std::atoll(given);
+  const int64_t step = given == nullptr ? std::max(int64_t{1}, count / kSample) : std::atoll(given);
   int64_t outcomes[kWrong + 1] = {};
   for (int64_t number = 1; number <= count; number += step) {
     const Outcome outcome = outcome_of(application, expected, number);
     EXPECT_NE(outcome, kWrong) << "allocation " << number;
     ++outcomes[outcome];
   }
-  std::printf("%lld results, %lld out of memory, %lld ended in a destructor of JSON\n",
-              static_cast<long long>(outcomes[kResult]),
-              static_cast<long long>(outcomes[kOutOfMemory]),
-              static_cast<long long>(outcomes[kEnded]));
-  EXPECT_LE(20 * outcomes[kEnded], outcomes[kOutOfMemory]);
+  std::printf(
+      "%lld results, %lld out of memory, %lld ended by std::terminate in the JSON library\n",
+      static_cast<long long>(outcomes[kResult]), static_cast<long long>(outcomes[kOutOfMemory]),
+      static_cast<long long>(outcomes[kTerminated]));
+  EXPECT_LE(20 * outcomes[kTerminated], outcomes[kOutOfMemory]);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ import time
 
 SAMPLED, LAST = 20, 10  # allocations per command: by seed, and the last ones, when files exist
 CHILDREN = 40  # further allocations, in children of one run
-CALLS, CALLS_OF_MANY = 12, 3  # calls of one name that fail without --all; of a command that writes 50 files or more
+CALLS, CALLS_OF_MANY = 12, 3  # sampled calls of one function without --all, besides the last one; of a command with 50 files or more
 OVERLAP = 50
 OLD = b"old content"
 FAILURES = {"write": (errno.ENOSPC, errno.EIO, errno.EFBIG), "open": (errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EINTR),
@@ -273,12 +273,12 @@ class Command:
 
 
 def check_files(command, is_old, chosen, outcomes):
-    """Calls of the C library that concern a file fail once, are interrupted, or end the process: of each name all, or a sample."""
+    """Calls of the C library that concern a file fail once, are interrupted, or end the process: of each function all, or a sample."""
     for kind, count in command.counts[is_old].items():
         if kind == "allocate":
             continue
         numbers = range(1, count + 1)
-        # The last call of a name is that of the last file, when the others have their new names.
+        # The last call of a function concerns the last output file, when the others are renamed.
         for number in numbers if count <= command.calls_max else sorted({*chosen.sample(numbers, command.calls_max), count}):
             for action in FAILURES.get(kind, ()):
                 outcomes[kind, command.check(f"{kind}:{number}:{action}", is_old)] += 1

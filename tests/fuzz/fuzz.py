@@ -9,8 +9,8 @@ usage: fuzz.py run PROGRAM FOLDER SOURCE_DIR --seconds N [TARGET...]
        fuzz.py coverage PROGRAM FOLDER SOURCE_DIR
        fuzz.py minimize PROGRAM FOLDER SOURCE_DIR [TARGET...]
 
-`run` gives each target N seconds. `until` gives the target with the least processor time the next slice, until each has its goal
-(GOALS) or has failed often; `--jobs` targets run at a time. FOLDER/found/TARGET has the inputs that increase the coverage, with
+`run` gives each target N seconds. `until` gives the target with the fewest failures, and of these the one with the least processor time, the next slice, until
+each has its goal (GOALS) or has failed often; `--jobs` targets run at a time. FOLDER/found/TARGET has the inputs that increase the coverage, with
 which the next run continues, FOLDER/crashes those of failures.
 FOLDER/log.csv has a line per run: date, target, processor seconds, executions, covered edges, failure.
 `mutations` runs fuzz_replay with N mutations of each target. FOLDER/mutations.md has a row per slice: a later call continues after
@@ -35,7 +35,7 @@ import tempfile
 import threading
 
 HOUR, USUAL = 3600, 1200  # processor seconds
-START_SECONDS = 60
+CORPUS_SECONDS = 60  # at most: a run reads the inputs of the runs before first
 GOALS = {"differential": HOUR, "ethos_u_run": HOUR, "ethos_u_stream": HOUR, "pte": HOUR, "pte_run": HOUR, "pte_run_npu": HOUR,
          "pte_run_stock": HOUR}
 FAILURES_MAX = 20
@@ -124,7 +124,7 @@ def run_target(program, folder, source, target, seconds):
 
 def run_until(program, folder, source, slice_seconds, jobs):
     """Returns the failed runs of this call by target. Targets with fewer failures run first; one with FAILURES_MAX does not run again.
-    A slice ends START_SECONDS after the goal: a run reads the corpus first."""
+    A slice has at most the seconds that are missing to the goal, and CORPUS_SECONDS."""
     failures, running, lock = {}, set(), threading.Lock()
     targets = targets_of(program)
 
@@ -135,7 +135,7 @@ def run_until(program, folder, source, slice_seconds, jobs):
         left = [target for target in targets if target not in running and seconds[target] < GOALS.get(target, USUAL)
                 and failures.get(target, 0) < FAILURES_MAX]
         target = min(left, key=lambda each: (failures.get(each, 0), seconds[each]), default=None)
-        return target and (target, min(slice_seconds, int(GOALS.get(target, USUAL) - seconds[target]) + START_SECONDS))
+        return target and (target, min(slice_seconds, int(GOALS.get(target, USUAL) - seconds[target]) + CORPUS_SECONDS))
 
     def run_all():
         while True:

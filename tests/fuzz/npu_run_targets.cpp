@@ -83,7 +83,7 @@ ethos_u::sim::Fault simulate(const EthosURunInput& input, Regions& regions, size
   }
   job.workspace = workspace.data();
   job.workspace_bytes = workspace_bytes;
-  job.max_repeated_words = 4096;
+  job.max_repeat_cost = 4096;
   job.max_cost = kWorkMax;
   job.slow = slow;
   if (slow) job.observer = &observer;

@@ -71,9 +71,10 @@ BANNED_IN_DEVICE_CODE = {
 }
 BANNED_IN_HOST_CODE = {
     r"\bstd::getline\b": "std::getline: it catches std::bad_alloc; use base/lines.h",
-    r"\bstd::istringstream \w+[;(=]": "std::istringstream: its operators catch std::bad_alloc; use base/lines.h",
+    r"\bstd::istringstream\b": "std::istringstream: its operators catch std::bad_alloc; use base/lines.h",
     r"\bthrow\b\s*(?!std::bad_alloc|nb::python_error|;)\S": "throw: return a Result",
 }
+TOML_READER = "src/engine/toml_value.cpp"  # the TOML library reads a stream
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME)\b")
 GENERATED = re.compile(r"(_generated\.h|\.o|\.a|\.so|\.elf|\.pyc|CMakeCache\.txt|cmake_install\.cmake"
                        r"|compile_commands\.json|/CMakeFiles/.*)$")
@@ -186,7 +187,11 @@ def check_cpp(path, text):
     if path.endswith(".h") and not guarded and folder_of(path) != "examples":
         problem(path, 1, "a header without #pragma once")
     is_device_code = folder_of(path) in DEVICE_FOLDERS and not path.startswith("firmware/qemu_plugin/")
-    banned = BANNED_IN_DEVICE_CODE if is_device_code else {} if folder_of(path) in UNCHECKED_INCLUDES else BANNED_IN_HOST_CODE
+    banned = {}
+    if is_device_code:
+        banned = BANNED_IN_DEVICE_CODE
+    elif folder_of(path) not in UNCHECKED_INCLUDES and path != TOML_READER:
+        banned = BANNED_IN_HOST_CODE
     code = without_comments_and_strings(text) if banned else ""
     for pattern, message in banned.items():
         for match in re.finditer(pattern, code):

@@ -55,7 +55,7 @@ TEST_F(Files, OnlyFilesAreRead) {
   EXPECT_EQ(read("folder"), path("folder").string() + ": is a folder, expected a file");
 }
 
-TEST_F(Files, OnlyAMissingFileIsTakenAsEmpty) {
+TEST_F(Files, OnlyAMissingFileIsReadAsEmpty) {
   write("file", "content");
   EXPECT_EQ(as_text(*read_if_exists(path("file"))), "content");
   EXPECT_TRUE(read_if_exists(path("absent"))->empty());
@@ -77,7 +77,7 @@ TEST_F(Files, AFolderIsListedInOrder) {
             path("absent").string() + ": cannot be read: No such file or directory");
 }
 
-TEST(Lines, EndWithALineFeed) {
+TEST(Lines, TextIsSplitIntoLinesAndWords) {
   using Views = std::vector<std::string_view>;
   EXPECT_EQ(lines_of(""), Views());
   EXPECT_EQ(lines_of("\n"), Views{""});

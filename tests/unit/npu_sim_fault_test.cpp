@@ -203,7 +203,7 @@ TEST(SimFault, EndlessLoopIsDetected) {
   EXPECT_EQ(static_cast<int>(machine.run(forever).kind), static_cast<int>(FaultKind::kCostLimit));
 }
 
-TEST(SimFault, RepeatedWordsAreCounted) {
+TEST(SimFault, RepeatedWordsAndOperationsHaveACost) {
   // Word 0: a branch to word 2. Word 2: a branch to word 0, which repeats 4 words.
   const Stream loop = raw({word1(0x100, 0), 8, word1(0x100, 0), 0});
   sim::Decoder decoder(u85(), loop.words.data(), static_cast<uint32_t>(loop.words.size()));
@@ -217,7 +217,7 @@ TEST(SimFault, RepeatedWordsAreCounted) {
     sim::Decoder lower = decoder;
     EXPECT_FALSE(lower.branch(step.target, repeated - 1).none()) << round;
     EXPECT_TRUE(decoder.branch(step.target, repeated).none()) << round;
-    repeated += 4 + 2 * sim::Decoder::kOperationWords;
+    repeated += 4 + 2 * sim::Decoder::kOperationCost;
   }
 }
 

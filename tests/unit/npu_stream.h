@@ -160,7 +160,7 @@ class Machine {
   bool slow = false;
   size_t workspace_limit = SIZE_MAX;
   uint64_t max_cost = uint64_t{1} << 32;
-  uint64_t max_repeated_words = 1000;
+  uint64_t max_repeat_cost = 1000;
 
   explicit Machine(const Config& of, size_t arena_bytes = 4096, size_t constant_bytes = 4096)
       : config(&of), constants(constant_bytes), arena(arena_bytes) {
@@ -174,7 +174,7 @@ class Machine {
     job.word_count = static_cast<uint32_t>(stream.words.size());
     job.slow = slow;
     job.max_cost = max_cost;
-    job.max_repeated_words = max_repeated_words;
+    job.max_repeat_cost = max_repeat_cost;
     std::vector<uint8_t> guarded[2] = {guard(constants), guard(arena)};
     job.regions[0] = {guarded[0].data() + kGuard, constants.size(), true};
     job.regions[1] = {guarded[1].data() + kGuard, arena.size(), false};

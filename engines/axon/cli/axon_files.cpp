@@ -21,8 +21,10 @@ using engine::axon::SubgraphNote;
 /// Reads the notes in the first lines of the generated headers in the folder.
 Result<std::vector<SubgraphNote>> notes_in(const fs::path& folder) {
   std::vector<SubgraphNote> notes;
-  THIMBLE_TRY(const bool exists, base::path_exists(folder));
-  if (!folder.empty() && !exists) return notes;
+  if (!folder.empty()) {
+    THIMBLE_TRY(const bool exists, base::path_exists(folder));
+    if (!exists) return notes;
+  }
   THIMBLE_TRY(const std::vector<fs::path> paths, base::list_folder(folder));
   for (const fs::path& path : paths) {
     const bool is_header = path.filename().string().starts_with("axon_subgraph_");

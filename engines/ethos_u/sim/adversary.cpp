@@ -208,7 +208,7 @@ Fault Machine::run() {
         fault = retire_kernels(0);  // a branch tests the result of the last kernel
         if (!fault.none()) return fault;
         if (step.branch == BranchMode::kAlways || memory_.result_flag) {
-          fault = decoder.branch(step.target, job_.max_repeated_words);
+          fault = decoder.branch(step.target, job_.max_repeat_cost);
           fault.word = step.word;
         }
         break;

@@ -43,7 +43,7 @@ Fault Decoder::next(Step* step) {
       registers_.set(*row, parameter, payload);
       continue;
     }
-    if (at_word < executed_) repeated_words_ += kOperationWords;
+    if (at_word < highest_branch_) repeat_cost_ += kOperationCost;
     step->word = at_word;
     step->parameter = parameter;
     return at(operation(static_cast<Operation>(row->code), payload, step), at_word);
@@ -51,12 +51,12 @@ Fault Decoder::next(Step* step) {
   return at(fault_of(FaultKind::kTruncated, "the stream ends without STOP"), count_);
 }
 
-Fault Decoder::branch(uint32_t target, uint64_t max_repeated_words) {
-  if (target < position_) repeated_words_ += position_ - target;
-  executed_ = std::max(executed_, position_);
+Fault Decoder::branch(uint32_t target, uint64_t max_repeat_cost) {
+  if (target < position_) repeat_cost_ += position_ - target;
+  highest_branch_ = std::max(highest_branch_, position_);
   position_ = target;
-  if (repeated_words_ <= max_repeated_words) return {};
-  return fault_of(FaultKind::kCostLimit, "branches repeat more words than the job allows");
+  if (repeat_cost_ <= max_repeat_cost) return {};
+  return fault_of(FaultKind::kCostLimit, "branches repeat more work than the job allows");
 }
 
 Fault Decoder::operation(Operation code, uint32_t payload, Step* step) {

@@ -31,17 +31,17 @@ struct Step {
 
 class Decoder {
  public:
-  /// An operation takes at least the time of about as many words.
-  static constexpr uint32_t kOperationWords = 64;
+  /// Cost of a repeated operation, in words: decoding it takes the time of as many register writes.
+  static constexpr uint32_t kOperationCost = 64;
 
   Decoder(const Config& config, const uint32_t* words, uint32_t word_count)
       : config_(config), words_(words), count_(word_count), registers_(config.generation) {}
 
   /// Executes register writes up to the next operation. A fault holds the word of the command.
   [[nodiscard]] Fault next(Step* step);
-  /// Continues at the target. Returns a fault if branches back repeat more than the limit, as those
-  /// of an endless stream do. A repeated operation counts as kOperationWords further words.
-  [[nodiscard]] Fault branch(uint32_t target, uint64_t max_repeated_words);
+  /// Continues at the target. Returns kCostLimit if the words and operations that branches back
+  /// have repeated cost more than `max_repeat_cost`, as in a stream without an end. A word costs 1.
+  [[nodiscard]] Fault branch(uint32_t target, uint64_t max_repeat_cost);
 
  private:
   [[nodiscard]] Fault operation(Operation code, uint32_t payload, Step* step);
@@ -50,8 +50,8 @@ class Decoder {
   const uint32_t* words_;
   uint32_t count_;
   uint32_t position_ = 0;
-  uint32_t executed_ = 0;  // words before this one were executed before the last branch back
-  uint64_t repeated_words_ = 0;
+  uint32_t highest_branch_ = 0;  // operations before it are repeated
+  uint64_t repeat_cost_ = 0;
   Registers registers_;
 };
 

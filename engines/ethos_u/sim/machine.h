@@ -34,8 +34,8 @@ struct Job {
   ByteRegion regions[kRegions];
   uint8_t* workspace = nullptr;
   size_t workspace_bytes = 0;
-  uint64_t max_repeated_words = uint64_t{1} << 22;  // Decoder::branch()
-  uint64_t max_cost = uint64_t{1} << 44;            // sum of products and bytes of all operations
+  uint64_t max_repeat_cost = uint64_t{1} << 22;  // of words that branches repeat: Decoder::branch()
+  uint64_t max_cost = uint64_t{1} << 44;         // sum of products and bytes of all operations
   const Observer* observer = nullptr;
   bool slow = false;  // general paths only; used to test the fast paths
 };

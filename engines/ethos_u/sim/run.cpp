@@ -61,7 +61,7 @@ Fault run(const Job& job) {
         break;
       case StepKind::kBranch:
         if (step.branch == BranchMode::kAlways || memory.result_flag) {
-          fault = decoder.branch(step.target, job.max_repeated_words);
+          fault = decoder.branch(step.target, job.max_repeat_cost);
         }
         break;
       case StepKind::kKernelWait:
