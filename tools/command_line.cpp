@@ -215,6 +215,7 @@ Status CommandLine::parse_words(const std::vector<std::string>& words) {
   try {
     app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return bad_input("--help is an option of the program only");
     return bad_input("{}", usage_error(*app_, error));
   }
   return ok();
@@ -227,7 +228,10 @@ Option Verb::option(const char* names, std::string& value, const char* help) {
   return Option(app_->add_option(names, value, help));
 }
 Option Verb::option(const char* names, fs::path& value, const char* help) {
-  return Option(app_->add_option(names, value, help));
+  const auto check = [](const std::string& path) {
+    return std::string(path.empty() ? "found an empty text, expected a path" : "");
+  };
+  return Option(app_->add_option(names, value, help)->check(check));
 }
 Option Verb::option(const char* names, int& value, const char* help) {
   return Option(app_->add_option(names, value, help));

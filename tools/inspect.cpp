@@ -255,7 +255,7 @@ int inspect(const InspectArguments& arguments) {
   if (arguments.json) {
     print_json(report->json);
   } else {
-    std::fputs(report->text.c_str(), stdout);
+    std::fputs(printable(report->text).c_str(), stdout);
   }
   return 0;
 }

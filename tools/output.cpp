@@ -14,7 +14,6 @@ namespace thimble::tools {
 
 namespace fs = std::filesystem;
 
-/// Messages quote names from files. Control characters must not reach the terminal.
 std::string printable(const std::string& text) {
   std::string result;
   for (const char letter : text) {

@@ -21,6 +21,10 @@ namespace thimble::tools {
 
 using Json = nlohmann::ordered_json;
 
+/// Returns the text with `\xNN` for each control character except line feeds: texts of files must
+/// not control the terminal.
+[[nodiscard]] std::string printable(const std::string& text);
+
 /// Prints the message to stderr and, with `json`, as {"error"} to stdout. Returns the exit code: 1
 /// if the target does not support the model, 2 for bad input.
 int fail(const Error& error, bool json);

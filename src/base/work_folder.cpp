@@ -2,11 +2,11 @@
 #include "base/work_folder.h"
 
 #include <algorithm>
-#include <fstream>
 #include <new>
 #include <random>
 
 #include "base/read_file.h"
+#include "base/replace_file.h"
 
 namespace thimble::base {
 
@@ -18,8 +18,9 @@ Result<WorkFolder> WorkFolder::create(std::string_view name) {
   if (error) return bad_input("cannot find the folder for temporary files: {}", error.message());
   std::random_device random;
   for (int attempt = 0; attempt < 8; ++attempt) {
-    const fs::path path = base / fmt::format("thimble-{}-{:08x}{:08x}", name, random(), random());
-    if (fs::create_directory(path, error)) return WorkFolder(path);
+    WorkFolder folder(base / fmt::format("thimble-{}-{:08x}{:08x}", name, random(), random()));
+    if (fs::create_directory(folder.path_, error)) return folder;
+    folder.path_.clear();
   }
   return bad_input("{}: cannot create a folder in it: {}", base.string(), error.message());
 }
@@ -31,21 +32,16 @@ WorkFolder::~WorkFolder() {
   // Memory is needed to list the folder. An attempt that finds none is repeated once.
   for (int attempt = 0; attempt < 2; ++attempt) {
     try {
-      std::error_code ignored;
-      fs::remove_all(path_, ignored);
-      return;
+      std::error_code error;
+      fs::remove_all(path_, error);
+      if (!error) return;
     } catch (const std::bad_alloc&) {
     }
   }
 }
 
 Status WorkFolder::write(std::string_view name, ByteView bytes) const {
-  std::ofstream stream(file(name), std::ios::binary);
-  stream.write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  if (stream.good()) return ok();
-  return bad_input("{}: cannot be written", file(name).string());
+  return replace_file(file(name), bytes);
 }
 
 std::optional<std::string> WorkFolder::read(std::string_view name) const {

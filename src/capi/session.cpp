@@ -251,6 +251,7 @@ Result<std::string> CompiledModel::report_text() {
 }
 
 Status CompiledModel::save(const fs::path& path) {
+  if (path.empty()) return bad_input("the file to save has no name");
   const std::lock_guard lock(mutex_);
   // A restored model is compiled again only if its options may request other files.
   if (live_ == nullptr && (request_.options.empty() || state_.is_shared)) {
@@ -322,9 +323,25 @@ Result<std::string> CompiledModel::compare(std::shared_ptr<const driver::SampleA
   });
 }
 
+namespace {
+
+/// Refuses the options of `thimble run` that concern one run.
+Status check_run_options(const Words& options) {
+  constexpr std::string_view kOptions[] = {"--on", "--target", "--time-limit", "--fvp"};
+  for (const std::string& word : options) {
+    const std::string name = word.substr(0, word.find('='));
+    if (!name.starts_with('-') || std::ranges::find(kOptions, name) != std::end(kOptions)) continue;
+    return bad_input("{}: found an option, expected one of {}", name, fmt::join(kOptions, ", "));
+  }
+  return ok();
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Interpreter>> Interpreter::open(const ModelSource& source,
                                                        const Words& options,
                                                        const Words& input_names) {
+  THIMBLE_CHECK(check_run_options(options));
   tools::RunArguments arguments;
   THIMBLE_CHECK(parse("run", tools::add_run_options, joined({source.name}, options), &arguments));
   tools::OpenOptions open;

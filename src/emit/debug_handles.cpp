@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/debug_handles.h"
 
+#include <algorithm>
 #include <charconv>
+
+#include "base/control_characters.h"
 
 namespace thimble::emit {
 namespace {
@@ -77,7 +80,8 @@ Result<std::vector<DebugCall>> read_debug(const formats::pte::Program& program) 
   std::string_view text = as_text(data->bytes);
   for (size_t line = 1; !text.empty(); ++line) {
     const size_t end = std::min(text.find('\n'), text.size());
-    if (!add_line(fields_of(text.substr(0, end)), &calls)) {
+    const std::vector<std::string_view> fields = fields_of(text.substr(0, end));
+    if (std::ranges::any_of(fields, base::has_control_character) || !add_line(fields, &calls)) {
       return bad_input("named data {}: line {} is not a call, node, result or operation", kDebugKey,
                        line);
     }

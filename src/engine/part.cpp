@@ -334,7 +334,7 @@ Result<Source> source_of(std::string_view name, const std::filesystem::path& fol
   if (name.ends_with(".toml")) {
     const std::filesystem::path path = folder / name;
     THIMBLE_TRY(const Bytes text, base::read_file(path));
-    return Source{std::string(as_text(text)), path.string(), path.parent_path()};
+    return Source{std::string(as_text(text)), path.lexically_normal().string(), path.parent_path()};
   }
   if (std::optional<Source> source = named_source(name)) return std::move(*source);
   if (const std::string_view core = other_core(name); !core.empty()) {
@@ -360,7 +360,11 @@ Result<TomlValue> table_of(const Source& source, std::vector<std::string> above)
   if (text == nullptr) return bad_input("{}: base is not a string", name->location);
   const auto base = source_of(*text, source.folder);
   if (!base) return prefixed(name->location, base.error());
+  constexpr size_t kFilesMax = 16;
   above.push_back(source.where);
+  if (above.size() == kFilesMax) {
+    return bad_input("{}: more than {} files are based on each other", name->location, kFilesMax);
+  }
   if (std::ranges::find(above, base->where) != above.end()) {
     return bad_input("{}: base {} is based on this file (cycle)", name->location, base->where);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/control_characters.h"
 #include "base/nearest.h"
 #include "base/size_text.h"
 
@@ -103,6 +104,9 @@ Result<std::string> Reader::text(const char* key) {
   if (entry == nullptr) return std::string();
   const auto* const text = entry->as<std::string>();
   if (text == nullptr) return wrong(*entry, key, "a string");
+  if (base::has_control_character(*text)) {
+    return wrong(*entry, key, "a string without control characters");
+  }
   return *text;
 }
 

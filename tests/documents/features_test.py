@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each row of the feature table of docs/executorch.md names a test that exists, and a row that is not full names a page.
+"""Each row of the feature table of docs/executorch.md names a test that exists, and a row that is not full names a page. The tests
+that other documents name exist too: a name that ends with `_test` is one of CMake.
 
 usage: features_test.py SOURCE_DIR
 
@@ -38,6 +39,20 @@ def tests():
     return found
 
 
+def missing_tests():
+    """Returns a line for each name of a test in a document that no CMake file of tests/ adds. A variable in a name is any word, after a prefix."""
+    patterns = set()
+    for path in (SOURCE / "tests").rglob("*.cmake"):
+        text = re.sub(r"#.*", "", path.read_text())
+        for name in re.findall(r"(?:thimble_test\(|add_test\(NAME )(\S+)", text):
+            if not name.startswith("$"):
+                patterns.add(re.sub(r"\$\{\w+\}", r"\\w+", name))
+    known = re.compile("|".join(patterns))
+    pages = sorted([*(SOURCE / "docs").rglob("*.md"), *SOURCE.glob("*.md"), *(SOURCE / "tests").rglob("README.md")])
+    return [f"{page.relative_to(SOURCE)}: no test {name}" for page in pages
+            for name in re.findall(r"`([a-z0-9_]+_test)`", page.read_text()) if not known.fullmatch(name)]
+
+
 def main():
     page = (SOURCE / "docs/executorch.md").read_text()
     section = page[page.index(HEADING):].split("\n## ")[0]
@@ -55,6 +70,7 @@ def main():
             failed.append(f"{feature}: is not full, and names no page")
     functions = re.findall(r"^@feature\ndef (\w+)", (SOURCE / "tests/peers/executorch_flow/features_test.py").read_text(), re.M)
     failed += [f"no row for the test {each}" for each in functions if f"`{each}`" not in section]
+    failed += missing_tests()
     print(f"{len(rows)} rows", *failed, sep="\n")
     return 1 if failed or len(rows) < 40 else 0
 

@@ -10,10 +10,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iterator>
 #include <new>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <execinfo.h>
@@ -178,18 +180,30 @@ TEST(CapiMemory, CallsAfterOutOfMemoryHaveTheirResult) {
   ASSERT_EQ(application.compile_and_run(&results), "");
   const int64_t count = allocations - before;
   ASSERT_EQ(results, expected);
+  // The library makes temporary folders here, and removes them.
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / fmt::format("capi_memory_{}", getpid());
+  std::filesystem::create_directory(folder);
+  setenv("TMPDIR", folder.c_str(), 1);
   const char* const given = std::getenv("THIMBLE_FAULT_STEP");
   const int64_t step = given == nullptr ? std::max(int64_t{1}, count / kSample) : std::atoll(given);
   int64_t outcomes[kWrong + 1] = {};
   for (int64_t number = 1; number <= count; number += step) {
     const Outcome outcome = outcome_of(application, expected, number);
     EXPECT_NE(outcome, kWrong) << "allocation " << number;
+    const bool is_clean = std::filesystem::is_empty(folder);
+    EXPECT_TRUE(outcome == kTerminated || is_clean) << "allocation " << number;
+    if (!is_clean) {
+      std::filesystem::remove_all(folder);
+      std::filesystem::create_directory(folder);
+    }
     ++outcomes[outcome];
   }
   std::printf(
       "%lld results, %lld out of memory, %lld ended by std::terminate in the JSON library\n",
       static_cast<long long>(outcomes[kResult]), static_cast<long long>(outcomes[kOutOfMemory]),
       static_cast<long long>(outcomes[kTerminated]));
+  std::filesystem::remove_all(folder);
   EXPECT_LE(20 * outcomes[kTerminated], outcomes[kOutOfMemory]);
 }
 

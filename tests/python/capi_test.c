@@ -129,6 +129,38 @@ static void errors(const char* model, const char* data) {
   thimble_c_error_free(error);
   EXPECT(thimble_c_compile(&request, &compiled, NULL) == THIMBLE_C_BAD_INPUT);
 
+  request.options = NULL;
+  EXPECT(thimble_c_compile(&request, &compiled, &error) == THIMBLE_C_BAD_INPUT);
+  EXPECT(strcmp(error->message, "1 options, found NULL") == 0);
+  thimble_c_error_free(error);
+  const char* help[] = {"--help"};
+  request.options = help;
+  EXPECT(thimble_c_compile(&request, &compiled, &error) == THIMBLE_C_BAD_INPUT);
+  EXPECT(strcmp(error->message, "--help is an option of the program only") == 0);
+  thimble_c_error_free(error);
+  request.option_count = 0;
+  thimble_c_array no_shape = {"x", THIMBLE_C_FLOAT32, NULL, 2, NULL};
+  request.calibration = &no_shape;
+  request.calibration_count = 1;
+  EXPECT(thimble_c_compile(&request, &compiled, &error) == THIMBLE_C_BAD_INPUT);
+  EXPECT(strcmp(error->message, "x: no shape") == 0);
+  thimble_c_error_free(error);
+  request.calibration = NULL;
+  request.calibration_count = 0;
+
+  thimble_c_file file = {0};
+  thimble_c_interpreter* interpreter = NULL;
+  file.bytes = "";
+  file.name = "..";
+  EXPECT(thimble_c_open(&file, NULL, 0, &interpreter, &error) == THIMBLE_C_BAD_INPUT);
+  EXPECT(strcmp(error->message, "found \"..\", expected the name of a file") == 0);
+  thimble_c_error_free(error);
+  file.name = "a.pte";
+  const char* state[] = {"--save-state=x"};
+  EXPECT(thimble_c_open(&file, state, 1, &interpreter, &error) == THIMBLE_C_BAD_INPUT);
+  EXPECT(strstr(error->message, "--save-state: ") == error->message);
+  thimble_c_error_free(error);
+
   thimble_c_cancellation* cancellation = thimble_c_cancellation_new();
   thimble_c_cancel(cancellation);
   request.option_count = 0;

@@ -11,6 +11,7 @@
 #include "emit/debug_handles.h"
 #include "formats/bundle/bundle.h"
 #include "formats/ptd/ptd.h"
+#include "formats/pte/io_names.h"
 #include "formats/pte/select_method.h"
 #include "formats/pte/write.h"
 #include "tests/unit/formats_pte_sample.h"
@@ -159,12 +160,23 @@ TEST(DebugHandles, ReadsWhatItWrites) {
 
 TEST(DebugHandles, RefusesOtherText) {
   for (const std::string text : {"node\tx\n", "call\nresult\tx\t1\n", "call\noperation\tx\n",
-                                 "call\ncall\n", "call\nother\n"}) {
+                                 "call\ncall\n", "call\nother\n", "call\nnode\t\x1B[2J\n"}) {
     pte::Program program = pte::add_program();
     const ByteView bytes = as_byte_view(text);
     program.named_data.push_back({emit::kDebugKey, 16, {bytes.begin(), bytes.end()}});
     EXPECT_FALSE(emit::read_debug(program).ok()) << text;
   }
+}
+
+TEST(IoNames, RefusesControlCharacters) {
+  pte::Program program = pte::add_program();
+  const std::string_view text = "x\x1B[2J\ny\n\nsum\n";
+  const ByteView bytes = as_byte_view(text);
+  program.named_data.push_back({pte::kNamesKey, 16, {bytes.begin(), bytes.end()}});
+  const auto names = pte::read_names(program, program.plans[0]);
+  ASSERT_FALSE(names.ok());
+  EXPECT_NE(names.error().message.find("a control character in a name"), std::string::npos)
+      << names.error().message;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/control_characters.h"
 #include "formats/pt2/json.h"
 #include "tests/folders.h"
 #include "tests/unit/formats_test_support.h"
@@ -258,6 +259,36 @@ TEST(Pt2, RefusesGraphsThatAreNotInOrder) {
             place + "outputs[0]: uses \"nothing\", which no input and no earlier node defines");
   EXPECT_EQ(failure_after([](Pt2Parts& p) { graph_of(p)["tensor_values"].erase("linear"); }),
             place + "nodes[0].outputs[0]: tensor \"linear\" is not in tensor_values");
+}
+
+TEST(Pt2, RefusesControlCharactersInNames) {
+  for (const std::string name : {"re\nlu", "relu\t", "\x1B[2J", "\x7F"}) {
+    const auto in_node = [&](const char* key) {
+      return failure_after([&](Pt2Parts& p) { node_of(p, 1)[key] = name; });
+    };
+    const std::string text = ": expected a name, found a control character in it";
+    const std::string place = "n.pt2: models/model.json: graph_module.graph.nodes[1].";
+    EXPECT_EQ(in_node("name"), place + "name" + text);
+    EXPECT_EQ(in_node("target"), place + "target" + text);
+    EXPECT_EQ(failure_after(
+                  [&](Pt2Parts& p) { node_of(p, 1)["outputs"][0]["as_tensor"]["name"] = name; }),
+              place + "outputs[0].as_tensor.name" + text);
+  }
+}
+
+TEST(Pt2, SourceLinesHaveNoControlCharacters) {
+  Pt2Parts parts = small_pt2();
+  node_of(parts, 1)["metadata"] = {
+      {"stack_trace", "  File \"a\x1B[2J.py\", line 3, in forward\n    return\t\x1B]0;x\x07\n"},
+      {"nn_module_stack", "L__self__,a\nb\tc,torch.nn.modules.linear.Li\x1Bnear"}};
+  const auto program = read_parts(parts);
+  ASSERT_TRUE(program) << program.error().message;
+  const Node& node = program->graph.nodes[1];
+  for (const std::string& text :
+       {node.source.file, node.source.text, node.module_path, node.module_type}) {
+    EXPECT_FALSE(text.empty());
+    EXPECT_FALSE(base::has_control_character(text)) << text;
+  }
 }
 
 TEST(Pt2, RefusesExcessiveSizes) {

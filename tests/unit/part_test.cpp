@@ -425,6 +425,20 @@ TEST(Part, BaseIsFoundInSameFolder) {
   const std::string own = write("own.toml", "base = \"own.toml\"\n");
   EXPECT_NE(find_part(own).error().message.find("is based on this file (cycle)"),
             std::string::npos);
+  const std::string dotted = write("dotted.toml", "base = \"./dotted.toml\"\n");
+  EXPECT_NE(find_part(dotted).error().message.find("is based on this file (cycle)"),
+            std::string::npos);
+  for (int i = 0; i < 16; ++i) {
+    write(fmt::format("chain{}.toml", i).c_str(), fmt::format("base = \"chain{}.toml\"\n", i + 1));
+  }
+  write("chain16.toml", "base = \"corstone-300\"\n");
+  EXPECT_TRUE(find_part((folder / "chain3.toml").string()).ok());
+  EXPECT_NE(find_part((folder / "chain0.toml").string())
+                .error()
+                .message.find("more than 16 files are based on each other"),
+            std::string::npos);
+  expect_error("cpu = \"cortex-m4\"\nsummary = \"a\\u001bb\"\n",
+               "summary is not a string without control characters");
   const std::string lost = write("lost.toml", "base = \"nowhere.toml\"\n");
   EXPECT_NE(find_part(lost).error().message.find("lost.toml:1: "), std::string::npos);
   EXPECT_NE(find_part(lost).error().message.find("no such file"), std::string::npos);

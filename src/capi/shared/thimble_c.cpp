@@ -113,6 +113,7 @@ Result<formats::npy::NpyArray> to_npy(const thimble_c_array& array) {
   if (!known) return bad_input("{}: unknown type {}", name, static_cast<int>(array.type));
   // As many bytes as an array of any process can have.
   constexpr size_t kBytesMax = SIZE_MAX / 4;
+  if (array.shape == nullptr && array.rank > 0) return bad_input("{}: no shape", name);
   size_t bytes = formats::npy::size_bytes(result.dtype);
   for (size_t i = 0; i < array.rank; ++i) {
     const int64_t size = array.shape[i];
@@ -134,6 +135,7 @@ Result<std::shared_ptr<const driver::SampleArrays>> to_samples(const thimble_c_a
   auto samples = std::make_shared<driver::SampleArrays>();
   samples->label = label;
   formats::npy::NpzArrays& item = samples->items.emplace_back();
+  if (arrays == nullptr && count > 0) return bad_input("{}: {} arrays, found NULL", label, count);
   for (size_t i = 0; i < count; ++i) {
     THIMBLE_TRY(formats::npy::NpyArray array, to_npy(arrays[i]));
     item.emplace_back(arrays[i].name == nullptr ? "" : arrays[i].name, std::move(array));
@@ -154,11 +156,15 @@ Result<ModelSource> to_source(const thimble_c_file& file) {
   const auto* const data = static_cast<const std::byte*>(file.bytes);
   source.bytes = std::make_shared<const Bytes>(data, data + file.size);
   source.name = std::filesystem::path(file.name).filename().string();
+  if (source.name.empty() || source.name == "." || source.name == "..") {
+    return bad_input("found \"{}\", expected the name of a file", file.name);
+  }
   return source;
 }
 
-Words to_words(const char* const* options, size_t count) {
-  return {options, options + count};
+Result<Words> to_words(const char* const* options, size_t count) {
+  if (options == nullptr && count > 0) return bad_input("{} options, found NULL", count);
+  return Words(options, options + count);
 }
 
 ProgressFunction to_progress(thimble_c_progress function, void* context) {
@@ -241,7 +247,7 @@ Result<std::unique_ptr<thimble_c_compiled>> compile(const thimble_c_compile_requ
   CompileRequest request;
   THIMBLE_TRY(request.model, to_source(from.model));
   request.target = from.target;
-  request.options = to_words(from.options, from.option_count);
+  THIMBLE_TRY(request.options, to_words(from.options, from.option_count));
   if (from.calibration_path != nullptr) request.calibration.path = from.calibration_path;
   if (from.calibration != nullptr) {
     THIMBLE_TRY(request.samples,
@@ -357,7 +363,9 @@ thimble_c_code thimble_c_open(const thimble_c_file* program, const char* const* 
                               size_t option_count, thimble_c_interpreter** interpreter,
                               thimble_c_error** error) {
   return guarded(error, [&]() -> thimble_c_code {
-    auto result = open(*program, to_words(options, option_count));
+    const auto words = to_words(options, option_count);
+    if (!words) return fail(words.error(), error);
+    auto result = open(*program, *words);
     if (!result) return fail(result.error(), error);
     *interpreter = result->release();
     return THIMBLE_C_OK;
@@ -418,12 +426,17 @@ thimble_c_code thimble_c_fit(const thimble_c_file* models, size_t model_count,
                              thimble_c_error** error) {
   return guarded(error, [&]() -> thimble_c_code {
     FitRequest request;
+    if (models == nullptr && model_count > 0) {
+      return fail(bad_input("{} models, found NULL", model_count), error);
+    }
     for (size_t i = 0; i < model_count; ++i) {
       const auto source = to_source(models[i]);
       if (!source) return fail(source.error(), error);
       request.models.push_back(*source);
     }
-    request.options = to_words(options, option_count);
+    auto words = to_words(options, option_count);
+    if (!words) return fail(words.error(), error);
+    request.options = std::move(*words);
     return store(fit(request, {}), json, error);
   });
 }

@@ -36,10 +36,11 @@ bool is_text(ByteView bytes) {
   });
 }
 
-/// The kind of a zip archive, by the names of its members.
+/// Returns the kind of a zip archive, by the names of its members. An archive that cannot be read
+/// has no kind, so that its error is reported.
 FileKind zip_kind(const std::filesystem::path& path) {
   const Result<zip::Archive> archive = zip::Archive::open(path);
-  if (!archive) return FileKind::kZip;
+  if (!archive) return FileKind::kUnknown;
   const std::vector<zip::Member>& members = archive->members();
   const auto any_ends = [&](std::string_view end) {
     return std::ranges::any_of(

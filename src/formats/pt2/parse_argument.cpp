@@ -61,7 +61,7 @@ Result<TensorName> parse_tensor_name(const Value& value) {
   if (!value.is_object()) return value.expected("a tensor");
   THIMBLE_TRY(const Value name_value, value.at("name"));
   TensorName tensor;
-  THIMBLE_TRY(tensor.name, parse_string(name_value));
+  THIMBLE_TRY(tensor.name, parse_name(name_value));
   if (tensor.name.empty()) return name_value.error("expected a name, found an empty string");
   return tensor;
 }
@@ -80,7 +80,7 @@ Result<SymScalar<T>> parse_sym_scalar(const Value& value) {
   THIMBLE_TRY(const Value::Member tagged, value.tagged());
   SymScalar<T> scalar;
   if (tagged.key == "as_name") {
-    THIMBLE_TRY(scalar.name, parse_string(tagged.value));
+    THIMBLE_TRY(scalar.name, parse_name(tagged.value));
     if (scalar.name.empty()) return tagged.value.error("expected a name, found an empty string");
   } else {
     THIMBLE_TRY(scalar.value, parse_value(tagged.value));
@@ -94,9 +94,9 @@ constexpr auto parse_sym_bool_arg = parse_sym_scalar<bool, parse_bool>;
 Result<CustomObject> parse_custom_object(const Value& value) {
   CustomObject object;
   THIMBLE_TRY(const Value name_value, value.at("name"));
-  THIMBLE_TRY(object.name, parse_string(name_value));
+  THIMBLE_TRY(object.name, parse_name(name_value));
   THIMBLE_TRY(const Value class_value, value.at("class_fqn"));
-  THIMBLE_TRY(object.class_name, parse_string(class_value));
+  THIMBLE_TRY(object.class_name, parse_name(class_value));
   return object;
 }
 

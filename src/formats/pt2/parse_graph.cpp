@@ -86,13 +86,16 @@ Status GraphParser::parse_metadata(const Value& node_value, Node& node) {
   if (trace) {
     THIMBLE_TRY(const std::string_view text, trace->as_string());
     node.source = parse_stack_trace(text);
+    for (std::string* each : {&node.source.file, &node.source.function, &node.source.text}) {
+      *each = base::without_control_characters(std::move(*each));
+    }
   }
   THIMBLE_TRY(const std::optional<Value> stack, metadata->maybe("nn_module_stack"));
   if (stack) {
     THIMBLE_TRY(const std::string_view text, stack->as_string());
     ModuleName module = parse_module_stack(text);
-    node.module_path = std::move(module.path);
-    node.module_type = std::move(module.type);
+    node.module_path = base::without_control_characters(std::move(module.path));
+    node.module_type = base::without_control_characters(std::move(module.type));
   }
   return ok();
 }
@@ -100,7 +103,7 @@ Status GraphParser::parse_metadata(const Value& node_value, Node& node) {
 Result<NamedArgument> parse_named_argument(const Value& value) {
   constexpr int64_t kKeyword = 2;
   NamedArgument argument;
-  THIMBLE_TRY(argument.name, string_at(value, "name"));
+  THIMBLE_TRY(argument.name, name_at(value, "name"));
   THIMBLE_TRY(const Value arg, value.at("arg"));
   THIMBLE_TRY(argument.value, parse_argument(arg));
   THIMBLE_TRY(const std::optional<Value> kind, value.maybe("kind"));
@@ -113,11 +116,11 @@ Result<NamedArgument> parse_named_argument(const Value& value) {
 
 Result<Node> GraphParser::parse_node(const Value& value) {
   Node node;
-  THIMBLE_TRY(node.target, string_at(value, "target"));
+  THIMBLE_TRY(node.target, name_at(value, "target"));
   if (node.target.empty()) return value.error("\"target\" is empty");
   THIMBLE_TRY(const std::optional<Value> name, value.maybe("name"));
   if (name) {
-    THIMBLE_TRY(node.name, string_at(value, "name"));
+    THIMBLE_TRY(node.name, name_at(value, "name"));
   }
 
   THIMBLE_TRY(const Value inputs, value.at("inputs"));
@@ -148,7 +151,7 @@ Result<Node> GraphParser::parse_node(const Value& value) {
 Result<Subgraph> GraphParser::parse_subgraph(const Value& argument) {
   THIMBLE_TRY(const Value::Member tagged, argument.tagged());
   Subgraph subgraph;
-  THIMBLE_TRY(subgraph.name, string_at(tagged.value, "name"));
+  THIMBLE_TRY(subgraph.name, name_at(tagged.value, "name"));
   THIMBLE_TRY(const Value inner, tagged.value.at("graph"));
   THIMBLE_TRY(Graph graph, GraphParser().parse(inner));
   subgraph.graph = std::make_shared<const Graph>(std::move(graph));
@@ -219,14 +222,14 @@ Status parse_version(const Value& root, Model& model) {
   }
   THIMBLE_TRY(const std::optional<Value> torch_version, root.maybe("torch_version"));
   if (torch_version) {
-    THIMBLE_TRY(model.torch_version, string_at(root, "torch_version"));
+    THIMBLE_TRY(model.torch_version, name_at(root, "torch_version"));
   }
   return ok();
 }
 
 Result<Payload> parse_payload(const Value& value) {
   Payload payload;
-  THIMBLE_TRY(payload.member, string_at(value, "path_name"));
+  THIMBLE_TRY(payload.member, name_at(value, "path_name"));
   THIMBLE_TRY(const Value is_param, value.at("is_param"));
   THIMBLE_TRY(payload.is_parameter, is_param.as_bool());
   THIMBLE_TRY(const Value use_pickle, value.at("use_pickle"));
@@ -248,7 +251,7 @@ Status parse_output_keys(const Value& module, Model& model) {
   for (const Value& call : elements) {
     THIMBLE_TRY(const std::optional<Value> signature, call.maybe("signature"));
     if (!signature) continue;
-    THIMBLE_TRY(const std::string module_name, string_at(call, "fqn"));
+    THIMBLE_TRY(const std::string module_name, name_at(call, "fqn"));
     THIMBLE_TRY(const std::optional<Value> spec, signature->maybe("out_spec"));
     if (!module_name.empty() || !spec) continue;
     THIMBLE_TRY(const std::string_view text, spec->as_string());

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/control_characters.h"
 #include "formats/pt2/json.h"
 #include "formats/pt2/program.h"
 
@@ -31,10 +32,18 @@ auto parse_list(const json::Value& value)
   return list;
 }
 
-inline Result<std::string> string_at(const json::Value& object, std::string_view key) {
-  THIMBLE_TRY(const json::Value value, object.at(key));
+/// Returns a name, which has no control characters.
+inline Result<std::string> parse_name(const json::Value& value) {
   THIMBLE_TRY(const std::string_view text, value.as_string());
+  if (base::has_control_character(text)) {
+    return value.error("expected a name, found a control character in it");
+  }
   return std::string(text);
+}
+
+inline Result<std::string> name_at(const json::Value& object, std::string_view key) {
+  THIMBLE_TRY(const json::Value value, object.at(key));
+  return parse_name(value);
 }
 
 /// `parse` is as in parse_list(). A name that occurs twice is an error.

@@ -16,7 +16,7 @@ namespace {
 /// bare `{"name": ...}`.
 Status set_value_name(const Value& spec, std::string& value_name) {
   THIMBLE_TRY(const Value arg, spec.at("arg"));
-  THIMBLE_TRY(value_name, string_at(arg, "name"));
+  THIMBLE_TRY(value_name, name_at(arg, "name"));
   return ok();
 }
 
@@ -73,7 +73,7 @@ Result<InputSpec> parse_input_spec(const Value& value) {
   InputSpec spec;
   spec.kind = row.kind;
   if (row.kind == InputKind::kConstant) {
-    THIMBLE_TRY(spec.target, string_at(body, "name"));
+    THIMBLE_TRY(spec.target, name_at(body, "name"));
     THIMBLE_TRY(const Value constant, body.at("value"));
     THIMBLE_TRY(spec.constant, parse_argument(constant));
     return spec;
@@ -84,7 +84,7 @@ Result<InputSpec> parse_input_spec(const Value& value) {
     THIMBLE_CHECK(set_value_name(body, spec.value_name));
   }
   if (!row.target_key.empty()) {
-    THIMBLE_TRY(spec.target, string_at(body, row.target_key));
+    THIMBLE_TRY(spec.target, name_at(body, row.target_key));
   }
   if (row.kind == InputKind::kBuffer) {
     THIMBLE_TRY(const Value persistent, body.at("persistent"));
@@ -105,7 +105,7 @@ Result<OutputSpec> parse_output_spec(const Value& value) {
     THIMBLE_CHECK(set_value_name(body, spec.value_name));
   }
   if (!row.target_key.empty()) {
-    THIMBLE_TRY(spec.target, string_at(body, row.target_key));
+    THIMBLE_TRY(spec.target, name_at(body, row.target_key));
   }
   return spec;
 }

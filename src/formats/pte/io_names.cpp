@@ -3,12 +3,14 @@
 
 #include <cassert>
 
+#include "base/control_characters.h"
+
 namespace thimble::formats::pte {
 
 NamedData names_entry(const IoNames& names) {
   std::string text;
   const auto add = [&](const std::string& name) {
-    assert(!name.empty() && name.find('\n') == std::string::npos);
+    assert(!name.empty() && !base::has_control_character(name));
     text += name + "\n";
   };
   for (const std::string& name : names.inputs) add(name);
@@ -37,6 +39,8 @@ Result<std::optional<IoNames>> read_names(const Program& program, const Executio
     }
     if (end == 0) {
       list = &names.outputs;
+    } else if (base::has_control_character(text.substr(0, end))) {
+      return bad_input("named data {}: a control character in a name", kNamesKey);
     } else {
       list->emplace_back(text.substr(0, end));
     }
