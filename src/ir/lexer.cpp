@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/text.h"
 
+#include "base/control_characters.h"
+
 namespace thimble::ir {
 namespace {
 
@@ -86,6 +88,9 @@ Result<Token> Lexer::name(Token token) {
   }
   token.text = text_.substr(start, position_ - start);
   if (token.value.empty()) return bad_input("'{}' without a name", token.text);
+  if (base::has_control_character(token.value)) {
+    return bad_input("{}: a control character in a name", token.text);
+  }
   return token;
 }
 
