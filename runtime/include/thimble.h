@@ -62,8 +62,9 @@ typedef struct thimble_model {
   uintptr_t opaque[18];
 } thimble_model;
 
-/* Verifies the file as thimble_init does, and computes the sizes of memory. thimble_init verifies
- * it again, so it may be called without thimble_size. */
+/* Verifies the file as thimble_init does, except for the alignment of tensors in memory, and
+ * computes the sizes of memory. thimble_init verifies it again, so it may be called without
+ * thimble_size. */
 thimble_status thimble_size(const void* pte, size_t pte_bytes, const thimble_kernels* kernels,
                             thimble_needs* needs);
 
