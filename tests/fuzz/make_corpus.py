@@ -6,6 +6,7 @@ usage: make_corpus.py THIMBLE SOURCE_DIR
 
 Inputs that a fuzzer found (found_*), and those written by hand (written_*), remain.
 """
+import json
 import pathlib
 import re
 import shutil
@@ -22,7 +23,8 @@ BYTES_MAX = 32 << 10  # as in replay.cpp
 MODELS = SOURCE / "models"
 SIN, DIGITS = MODELS / "hello_sin", MODELS / "digits_cnn"
 NPUS = ("corstone-300", "corstone-320", "nrf54lm20b", "imxrt700cm")
-TARGETS = ("cortex-m0plus", "cortex-m4", "cortex-m55", *NPUS)
+CORES = ("cortex-m0plus", "cortex-m4", "cortex-m55")
+TARGETS = (*CORES, *NPUS)
 # Networks of many operators, for the engines.
 OPERATORS = ("add_min_max", "conv_dilation2", "q_ethos_u_upscaled", "q_neutron_gated", "q_neutron_mixed", "q_tosa_int16_mixed", "softmax_last",
              "state_conv1d")
@@ -34,6 +36,9 @@ GRAPH_WORDS = (("--target", "cortex-m4"), ("--target", "cortex-m4", "--activatio
                ("--target", "imxrt700cm"), ("--target", "corstone-320"),
                ("--target", "cortex-m4", "--preprocess", "x: rgb565 16x16 -> resize 8x8 -> mean 127.5 -> std 127.5"))
 GRAPH_BYTES_MAX = 7000
+# Words of `compile` whose programs together have every kernel.
+KERNEL_WORDS = ((), ("--float",), ("--activations", "int16"), ("--weights", "int4"), ("--weights", "int4:group=32"))
+KERNEL_BYTES_MAX = 12000
 
 DRIVER_HEADER_BYTES = 32  # before the command stream
 # Targets that read the payload of an engine.
@@ -221,14 +226,39 @@ def add_graphs(work):
             for graph in stages.glob("*.ir"):
                 if graph.stat().st_size <= GRAPH_BYTES_MAX:
                     graphs[graph] = graph.stat().st_size, operators_of(graph.read_text())
-    if not graphs:
+    for graph in covering(graphs):
+        number = graph.parent.parent.name.rpartition("_")[2]
+        add("ir", f"{graph.parent.name}_{number}_{graph.name}", graph)
+
+
+def covering(files):
+    """Yields some of the files that together have all names. `files` has the size and the names of each file by path."""
+    if not files:
         sys.exit("no network was compiled")
-    left = set().union(*(operators for _, operators in graphs.values()))
+    left = set().union(*(names for _, names in files.values()))
     while left:
-        best = max(sorted(graphs), key=lambda path: len(graphs[path][1] & left) / (graphs[path][0] + 300))
-        left -= graphs[best][1]
-        number = best.parent.parent.name.rpartition("_")[2]
-        add("ir", f"{best.parent.name}_{number}_{best.name}", best)
+        best = max(sorted(files), key=lambda path: len(files[path][1] & left) / (files[path][0] + 300))
+        left -= files[best][1]
+        yield best
+
+
+def add_kernels(work):
+    """A small set of programs with every kernel that a test network uses on a core of CORES."""
+    files = {}
+    for target in CORES:
+        for number, words in enumerate(KERNEL_WORDS):
+            if "--float" in words and target == "cortex-m0plus":
+                continue  # no FPU
+            calibrate = () if "--float" in words else ("--calibrate", "random")
+            for file in sorted((SOURCE / "tests/data/pt2").glob("*.pt2")):
+                pte = work / f"{file.stem}_{number}_{target}.pte"
+                subprocess.run([THIMBLE, "compile", file, "--target", target, *calibrate, *words, "-o", pte],
+                               check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                if pte.exists() and pte.stat().st_size <= KERNEL_BYTES_MAX:
+                    shown = subprocess.run([THIMBLE, "inspect", pte, "--json"], capture_output=True, check=True).stdout
+                    files[pte] = pte.stat().st_size, set(json.loads(shown)["ops"])
+    for pte in covering(files):
+        add("pte_run", pte.name, pte)
 
 
 def main():
@@ -241,6 +271,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)
         add_graphs(work)
+        add_kernels(work)
         add_types(work)
         add_methods(work)
         add_delegates(work)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/ethos_u/sim/decode.h"
 
-#include <algorithm>
-
 namespace thimble::ethos_u::sim {
 namespace {
 
@@ -53,7 +51,7 @@ Fault Decoder::next(Step* step) {
 
 Fault Decoder::branch(uint32_t target, uint64_t max_repeat_cost) {
   if (target < position_) repeat_cost_ += position_ - target;
-  highest_branch_ = std::max(highest_branch_, position_);
+  if (position_ > highest_branch_) highest_branch_ = position_;
   position_ = target;
   if (repeat_cost_ <= max_repeat_cost) return {};
   return fault_of(FaultKind::kCostLimit, "branches repeat more work than the job allows");
