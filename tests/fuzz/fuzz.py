@@ -218,8 +218,9 @@ def write_block(source, name, text):
     readme.write_text(head + begin + text + "\n" + rest[rest.index(end):])
 
 
-# Files of parsers and verifiers. Files that only write, and tables of names, are not reported.
-COVERED = re.compile(r"src/formats/.*|src/ir/(parse|lexer|verify|row_check|text|infer\w*)\.\w+|src/hostrun/serial\w*\.cpp"
+# Files of parsers and verifiers, of which kernels/args checks the calls of kernels. Files that only write, and tables of names, are not
+# reported.
+COVERED = re.compile(r"src/formats/.*|kernels/args/.*|src/ir/(parse|lexer|verify|row_check|text|infer\w*)\.\w+|src/hostrun/serial\w*\.cpp"
                      r"|src/engine/(part|part_table|settings|toml_value)\.cpp|runtime/.*|abi/serial/protocol\.h"
                      r"|examples/serial_runner/main\.cpp"
                      r"|engines/\w+/(container|text|formats|delegate)/.*|engines/ethos_u/sim/(decode\w*|\w+_stream|weights)\..*")
