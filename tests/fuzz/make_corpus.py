@@ -36,7 +36,7 @@ GRAPH_WORDS = (("--target", "cortex-m4"), ("--target", "cortex-m4", "--activatio
                ("--target", "imxrt700cm"), ("--target", "corstone-320"),
                ("--target", "cortex-m4", "--preprocess", "x: rgb565 16x16 -> resize 8x8 -> mean 127.5 -> std 127.5"))
 GRAPH_BYTES_MAX = 7000
-# Words of `compile` whose programs together have every kernel.
+# Words of `compile` whose programs together have every kernel that a test network uses.
 KERNEL_WORDS = ((), ("--float",), ("--activations", "int16"), ("--weights", "int4"), ("--weights", "int4:group=32"))
 KERNEL_BYTES_MAX = 12000
 
