@@ -53,6 +53,7 @@ endif()
 if(THIMBLE_SANITIZE)
   add_compile_options(-fsanitize=${THIMBLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${THIMBLE_SANITIZE})
+  add_compile_definitions(_GLIBCXX_ASSERTIONS) # indices of containers
 endif()
 
 if(THIMBLE_FUZZERS)

@@ -150,24 +150,29 @@ std::optional<ChannelDim> ChannelGroups::after(const Op& op, const ChannelDim& b
   return from == to ? std::optional(before) : std::nullopt;
 }
 
+bool ChannelGroups::reads_channels(const Op& op) const {
+  const ChannelRole kind = role(op);
+  if (kind == ChannelRole::kEach) return dim(op.inputs[0]) == ChannelDim{1, 1};
+  if (kind != ChannelRole::kMixes || op.inputs[0] == ir::kNoValue) return false;
+  const std::optional<ChannelDim>& x = dim(op.inputs[0]);
+  return x && x->dim == consumed_dim(graph_, op) &&
+         (x->block == 1 || ir::category_of(op.kind) == OpCategory::kLinear);
+}
+
 void ChannelGroups::visit(const Op& op) {
   const ChannelRole kind = role(op);
   if (kind == ChannelRole::kFollows) return follow(op);
   const ValueId x = op.inputs.empty() ? ir::kNoValue : op.inputs[0];
-  const bool reads_channels =
-      kind == ChannelRole::kMixes
-          ? x != ir::kNoValue && dim(x) && dim(x)->dim == consumed_dim(graph_, op) &&
-                (dim(x)->block == 1 || ir::category_of(op.kind) == OpCategory::kLinear)
-          : kind == ChannelRole::kEach && dim(x) == ChannelDim{1, 1};
+  const bool reads = reads_channels(op);
   for (const ValueId id : op.inputs) {
-    if (id != x || !reads_channels) fix(id);
+    if (id != x || !reads) fix(id);
   }
   if (kind == ChannelRole::kOther) return;
   const bool linear = ir::category_of(op.kind) == OpCategory::kLinear;
   const size_t produced = linear ? graph_.type(op.output).shape.size() - 1 : 1;
   if (kind == ChannelRole::kMixes) {
     dims_[ir::index_of(op.output)] = ChannelDim{produced, 1};
-  } else if (reads_channels) {
+  } else if (reads) {
     dims_[ir::index_of(op.output)] = ChannelDim{1, 1};
     join(op.output, x);
   }

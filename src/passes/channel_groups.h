@@ -40,6 +40,9 @@ class ChannelGroups {
   explicit ChannelGroups(const ir::Graph& graph);
 
   [[nodiscard]] ChannelRole role(const ir::Op& op) const;
+  /// Returns true if the channels of operand 0 are those that a convolution or linear reads: a
+  /// linear may read another dimension of it.
+  [[nodiscard]] bool reads_channels(const ir::Op& op) const;
   /// Returns where the channels of the value are; nullopt if it belongs to no group.
   [[nodiscard]] const std::optional<ChannelDim>& dim(ir::ValueId id) const {
     return dims_[ir::index_of(id)];

@@ -57,9 +57,12 @@ class Ranges {
     return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
   }
 
+  /// Returns the range of the type if that of the channel is not known: a value without channels,
+  /// or an operand with fewer channels than the result.
   [[nodiscard]] ChannelRange range(ValueId id, int64_t channel) const {
     const auto& known = ranges_[ir::index_of(id)];
-    return known.empty() ? type_range(id) : known[static_cast<size_t>(channel)];
+    const auto index = static_cast<size_t>(channel);
+    return index < known.size() ? known[index] : type_range(id);
   }
 
   [[nodiscard]] int64_t entry(const Op& op, size_t operand, int64_t channel) const {
@@ -76,13 +79,14 @@ class Ranges {
     const int64_t block = groups_.dim(x) ? groups_.dim(x)->block : 1;
     const int64_t taps = shape.size() == 4 ? shape[2] * shape[3] : 1;
     const int64_t zero_point = zero_point_of_x(op);
+    const bool has_ranges = groups_.reads_channels(op);
     ChannelRange total;
     if (op.inputs[2] != ir::kNoValue) {
       total.low = total.high =
           graph_.value(op.inputs[2]).constant->data<int32_t>()[static_cast<size_t>(output)];
     }
     for (int64_t i = 0; i < shape[1]; ++i) {
-      ChannelRange operand = range(x, each ? output : i / block);
+      ChannelRange operand = has_ranges ? range(x, each ? output : i / block) : type_range(x);
       operand.low -= zero_point;
       operand.high -= zero_point;
       if (has_padding(op)) {
@@ -105,11 +109,12 @@ class Ranges {
   }
 
   [[nodiscard]] ChannelRange result(const Op& op, int64_t channel) const {
-    const ChannelRange x = range(op.inputs[0], channel);
     if (op.kind == OpKind::qconv2d || op.kind == OpKind::qlinear) {
       if (op.get(ir::attr::bytes) != 1) return type_range(op.output);
       return requantized(op, sum(op, channel), entry(op, 3, channel), entry(op, 4, channel));
     }
+    if (groups_.role(op) != ChannelRole::kFollows) return type_range(op.output);
+    const ChannelRange x = range(op.inputs[0], channel);
     if (op.kind == OpKind::qmean && op.get(ir::attr::bytes) == 1) {
       const int64_t count =
           graph_.type(op.inputs[0]).elements() / graph_.type(op.output).elements();

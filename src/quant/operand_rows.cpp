@@ -115,8 +115,8 @@ OperandRows OperandRows::choose(const Graph& graph, const Plan& plan, int64_t fi
   std::vector<OperandMatrix> all;
   for (size_t i = 0; i < graph.ops().size(); ++i) {
     const Op& op = graph.ops()[i];
-    const bool pinned = plan.pins.constants.contains(op.inputs[1]);
-    if (plan.ops[i].role != Role::kLower || pinned || !own.has(op)) continue;
+    if (plan.ops[i].role != Role::kLower || !own.has(op)) continue;
+    if (plan.pins.constants.contains(op.inputs[1])) continue;
     all.push_back(matrix_for(graph, i, samples));
   }
   std::ranges::stable_sort(all, {}, work_of);
