@@ -8,6 +8,7 @@
 #include <mutex>
 #include <system_error>
 
+#include "base/control_characters.h"
 #include "base/replace_file.h"
 
 namespace thimble::tools {
@@ -17,9 +18,8 @@ namespace fs = std::filesystem;
 std::string printable(const std::string& text) {
   std::string result;
   for (const char letter : text) {
-    const auto code = static_cast<unsigned char>(letter);
-    const bool control = (code < 0x20 && letter != '\n') || code == 0x7F;
-    result += control ? fmt::format("\\x{:02x}", code) : std::string(1, letter);
+    const bool escaped = base::is_control_character(letter) && letter != '\n';
+    result += escaped ? fmt::format("\\x{:02x}", letter) : std::string(1, letter);
   }
   return result;
 }

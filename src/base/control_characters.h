@@ -18,10 +18,12 @@ namespace thimble::base {
   return std::ranges::any_of(text, is_control_character);
 }
 
-/// Returns the text with a space for each control character.
-[[nodiscard]] inline std::string without_control_characters(std::string text) {
-  std::ranges::replace_if(text, is_control_character, ' ');
-  return text;
+/// Returns the text with `replacement` for each control character.
+[[nodiscard]] inline std::string without_control_characters(std::string_view text,
+                                                            char replacement) {
+  std::string result(text);
+  std::ranges::replace_if(result, is_control_character, replacement);
+  return result;
 }
 
 }  // namespace thimble::base

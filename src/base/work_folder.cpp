@@ -5,6 +5,7 @@
 #include <new>
 #include <random>
 
+#include "base/control_characters.h"
 #include "base/read_file.h"
 #include "base/replace_file.h"
 
@@ -62,17 +63,12 @@ std::string last_lines(std::string_view output) {
     output.remove_prefix(output.size() - kCharactersMax);
     output.remove_prefix(std::min(output.find('\n') + 1, output.size()));
   }
-  const auto shown = [](std::string_view line) {
-    std::string text(line);
-    for (char& letter : text) {  // control characters could change the state of the terminal
-      if (static_cast<unsigned char>(letter) < ' ' || letter == 0x7f) letter = '?';
-    }
-    return text;
-  };
   std::string lines;
   for (size_t at = 0; at < output.size();) {
     const size_t end = std::min(output.find('\n', at), output.size());
-    if (end > at) lines += "\n  | " + shown(output.substr(at, end - at));
+    if (end > at) {
+      lines += "\n  | " + without_control_characters(output.substr(at, end - at), '?');
+    }
     at = end + 1;
   }
   return lines;

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <charconv>
 
+#include "base/control_characters.h"
 #include "ir/text.h"
 
 namespace thimble::ir {
@@ -23,7 +24,7 @@ std::string quoted(std::string_view text) {
       result += "\\n";
     } else if (letter == '\t') {
       result += "\\t";
-    } else if (code < 0x20 || code == 0x7f) {
+    } else if (base::is_control_character(letter)) {
       result += "\\x";
       result += kHexDigits[code >> 4];
       result += kHexDigits[code & 15];

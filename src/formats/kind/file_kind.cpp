@@ -6,6 +6,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/control_characters.h"
 #include "base/read_file.h"
 #include "formats/zip/zip.h"
 
@@ -31,8 +32,8 @@ bool is_onnx(ByteView bytes) {
 
 bool is_text(ByteView bytes) {
   return std::ranges::all_of(as_text(bytes), [](char letter) {
-    const auto code = static_cast<unsigned char>(letter);
-    return (code >= 0x20 && code != 0x7F) || letter == '\n' || letter == '\r' || letter == '\t';
+    return !base::is_control_character(letter) || letter == '\n' || letter == '\r' ||
+           letter == '\t';
   });
 }
 

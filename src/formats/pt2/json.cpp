@@ -6,16 +6,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/control_characters.h"
+
 namespace thimble::formats::pt2::json {
 
 namespace {
 
 /// Shortens a text for a message and replaces control characters.
 std::string clipped(std::string_view text, size_t length_max) {
-  std::string shown(text.substr(0, length_max));
-  for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-  }
+  std::string shown = base::without_control_characters(text.substr(0, length_max), '?');
   return text.size() > length_max ? shown + "..." : shown;
 }
 

@@ -87,15 +87,15 @@ Status GraphParser::parse_metadata(const Value& node_value, Node& node) {
     THIMBLE_TRY(const std::string_view text, trace->as_string());
     node.source = parse_stack_trace(text);
     for (std::string* each : {&node.source.file, &node.source.function, &node.source.text}) {
-      *each = base::without_control_characters(std::move(*each));
+      *each = base::without_control_characters(*each, ' ');
     }
   }
   THIMBLE_TRY(const std::optional<Value> stack, metadata->maybe("nn_module_stack"));
   if (stack) {
     THIMBLE_TRY(const std::string_view text, stack->as_string());
-    ModuleName module = parse_module_stack(text);
-    node.module_path = base::without_control_characters(std::move(module.path));
-    node.module_type = base::without_control_characters(std::move(module.type));
+    const ModuleName module = parse_module_stack(text);
+    node.module_path = base::without_control_characters(module.path, ' ');
+    node.module_type = base::without_control_characters(module.type, ' ');
   }
   return ok();
 }

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <zlib.h>
 
+#include "base/control_characters.h"
 #include "base/read_file.h"
 #include "formats/zip/directory.h"
 
@@ -34,11 +35,7 @@ bool is_safe_name(std::string_view name) {
 
 /// Replaces control characters: those of a hostile name must not reach the terminal.
 std::string printable(std::string_view name) {
-  std::string text(name.substr(0, 200));
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
-  return text;
+  return base::without_control_characters(name.substr(0, 200), '?');
 }
 
 }  // namespace
