@@ -2,7 +2,7 @@
 # make        builds the program, build/thimble
 # make boards builds the images of all emulated boards; without it each is built when first used
 # make demo   compiles a network, runs it here and on an emulated Cortex-M55
-# make test   runs all tests
+# make test   runs all tests, three at a time: some of them only wait for a board
 # make package makes a Debian package and an archive of the program
 # make matrix prints which operator, in which type, was found right on which processor
 # make fuzz SECONDS=60 runs the fuzzers, each for this time; TARGETS="pte ir" selects some
@@ -41,7 +41,7 @@ test:
 	@sh cmake/install-packages.sh cmake/python_packages.txt
 	@sh cmake/python_venv.sh $(BUILD)
 	@sh cmake/build.sh $(BUILD) all
-	@cd $(BUILD) && $$(sed -n 's/^CMAKE_CTEST_COMMAND:INTERNAL=//p' CMakeCache.txt) -j2 --output-on-failure --no-label-summary
+	@cd $(BUILD) && $$(sed -n 's/^CMAKE_CTEST_COMMAND:INTERNAL=//p' CMakeCache.txt) -j3 --output-on-failure --no-label-summary
 
 package:
 	@sh cmake/install-packages.sh

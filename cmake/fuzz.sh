@@ -34,9 +34,12 @@ case $seconds in
       ninja -C "$fuzz" --quiet pt2_values_test
       THIMBLE_FUZZ_STEP=1 "$fuzz/tests/pt2_values_test" --gtest_brief=1
       # shellcheck disable=SC2046 -- a list of words
-      "$fuzz/tests/fuzz_replay" "$source" 0 --limits $(cat "$source/tests/fuzz/limits_targets.txt")
+      "$fuzz/tests/fuzz_replay" "$source" 1 --limits $(cat "$source/tests/fuzz/limits_targets.txt")
     fi
     python3 "$source/tests/fuzz/fuzz.py" mutations "$fuzz/tests/fuzz_replay" "$fuzz" "$source" --count "$count" --jobs 2 "$@" ;;
-  coverage) python3 "$source/tests/fuzz/fuzz.py" coverage "$program" "$fuzz" "$source" ;;
+  coverage)
+    ninja -C "$fuzz" --quiet pt2_values_test
+    python3 "$source/tests/fuzz/fuzz.py" coverage "$program" "$fuzz" "$source"
+    ;;
   *) python3 "$source/tests/fuzz/fuzz.py" run "$program" "$fuzz" "$source" --seconds "$seconds" "$@" ;;
 esac

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Reads the weights of abi/matmul_mve.h one by one, for cores without Helium.
+// Reads the weights of abi/matmul_mve.h in plain C++, for cores without Helium.
 
 #include "kernels/args/matmul_mve.h"
 
@@ -18,9 +18,17 @@ class MatmulWeights {
               int32_t max) const {
     const abi::MatmulQuad& quad = quads_[channel / 4];
     const uint32_t lane = channel % 4;
+    const int8_t* w = weights_ + abi::matmul_weight_offset(channel, 0, depth_);
     auto sum = static_cast<uint32_t>(quad.bias[lane]);
-    for (uint32_t k = 0; k < depth_; ++k) {
-      sum += static_cast<uint32_t>(x[k] * weights_[abi::matmul_weight_offset(channel, k, depth_)]);
+    const uint32_t blocks_end = depth_ / abi::kMatmulLanes * abi::kMatmulLanes;
+    for (uint32_t k = 0; k < blocks_end; k += abi::kMatmulLanes, w += 2 * abi::kMatmulLanes) {
+      // The constant count lets compilers use the vector instructions of a host.
+      for (uint32_t i = 0; i < abi::kMatmulLanes; ++i) {
+        sum += static_cast<uint32_t>(x[k + i] * w[i]);
+      }
+    }
+    for (uint32_t i = 0; blocks_end + i < depth_; ++i) {
+      sum += static_cast<uint32_t>(x[blocks_end + i] * w[i]);
     }
     const int32_t high = numerics::high_mult(static_cast<int32_t>(sum), quad.mult[lane]);
     const int32_t scaled = numerics::rounding_divide_by_pow2(high, -quad.shift[lane] & 31);

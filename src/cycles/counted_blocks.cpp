@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/lines.h"
 #include "cycles/core_timing.h"
 
 namespace thimble::cycles {
@@ -82,11 +83,10 @@ void add_mispredictions(const CountedBlocks& counted, const ControlFlow& flow,
 Result<CountedBlocks> parse_counted_blocks(std::string_view text, std::string_view label) {
   CountedBlocks counted;
   counted.blocks.emplace_back();
-  for (size_t number = 1; !text.empty(); ++number) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    const std::string_view whole = line;
+  size_t number = 0;
+  for (const std::string_view whole : base::lines_of(text)) {
+    ++number;
+    std::string_view line = whole;
     const std::string_view key = next_word(&line);
     bool valid = true;
     if (key == "block") {

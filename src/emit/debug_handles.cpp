@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/control_characters.h"
+#include "base/lines.h"
 
 namespace thimble::emit {
 namespace {
@@ -77,15 +78,14 @@ Result<std::vector<DebugCall>> read_debug(const formats::pte::Program& program) 
   std::vector<DebugCall> calls;
   const NamedData* data = formats::pte::find_named_data(program, kDebugKey);
   if (data == nullptr) return calls;
-  std::string_view text = as_text(data->bytes);
-  for (size_t line = 1; !text.empty(); ++line) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::vector<std::string_view> fields = fields_of(text.substr(0, end));
+  size_t number = 0;
+  for (const std::string_view line : base::lines_of(as_text(data->bytes))) {
+    ++number;
+    const std::vector<std::string_view> fields = fields_of(line);
     if (std::ranges::any_of(fields, base::has_control_character) || !add_line(fields, &calls)) {
       return bad_input("named data {}: line {} is not a call, node, result or operation", kDebugKey,
-                       line);
+                       number);
     }
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   const bool has_chain = !program.plans.empty() && !program.plans[0].chains.empty();
   const size_t instructions = has_chain ? program.plans[0].chains[0].instructions.size() : 0;

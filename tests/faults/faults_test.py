@@ -30,9 +30,9 @@ import sys
 import tempfile
 import time
 
-SAMPLED, LAST = 20, 10  # allocations per command: by seed, and the last ones, when files exist
-CHILDREN = 40  # further allocations, in children of one run
-CALLS, CALLS_OF_MANY = 12, 3  # sampled calls of one function without --all, besides the last one; of a command with 50 files or more
+SAMPLED, LAST = 6, 4  # allocations per command: by seed, and the last ones, when files exist
+CHILDREN = 25  # further allocations, in children of one run
+CALLS, CALLS_OF_MANY = 4, 2  # sampled calls of one function without --all, besides the last one; of a command with 50 files or more
 OVERLAP = 50
 OLD = b"old content"
 FAILURES = {"write": (errno.ENOSPC, errno.EIO, errno.EFBIG), "open": (errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EINTR),
@@ -53,12 +53,18 @@ def commands(repo):
     """Returns for each command its words and the files that it writes, except those of --save-stages. None: 50 files or more, those of
     a run. {out} is the folder of the run, {in} a folder with outputs of the commands before."""
     sin, digits = (repo / "models" / name for name in ("hello_sin", "digits_cnn"))
+
+    def npu(target):
+        return (["compile", digits / "digits_cnn.pt2", "--target", target, "--calibrate", digits / "calibrate.npz", "-o",
+                 f"{{out}}/{target}.pte"], [f"{target}.pte"])
+
     return {
         "compile": (["compile", sin / "hello_sin.pt2", "--target", "cortex-m4", "--calibrate", sin / "calibrate.npz", "-o",
                      "{out}/net.pte", "--emit", "pte,c,ir"],
                     ["net.pte", "net.ir", "net.c", "net.h", "net.cmake"]),
-        "compile for an NPU": (["compile", digits / "digits_cnn.pt2", "--target", "corstone-300", "--calibrate",
-                                digits / "calibrate.npz", "-o", "{out}/npu.pte"], ["npu.pte"]),
+        "compile for Ethos-U": npu("corstone-300"),
+        "compile for Neutron": npu("mcxn947"),
+        "compile for AXON": npu("nrf54lm20b"),
         "compile with stages": (["compile", sin / "hello_sin.pt2", "--target", "cortex-m4", "--calibrate", sin / "calibrate.npz",
                                  "-o", "{out}/staged.pte", "--save-stages", "{out}/stages"], ["staged.pte"]),
         "compile for one arena": (["compile", sin / "hello_sin.pt2", "{in}/second.pt2", "--share-arena", "--target", "cortex-m4",
@@ -76,6 +82,8 @@ def commands(repo):
                     ["net.bpte"]),
         EXPORT: (["export-sources", f"{{out}}/{EXPORT_FOLDER}", "--core", "cortex-m4", "--model", "{in}/net.pte"], None),
         "inspect": (["inspect", "{in}/net.pte", "--json"], []),
+        "fit": (["fit", sin / "hello_sin.pt2", "--part", "corstone-300", "cortex-m4", "--calibrate", sin / "calibrate.npz"], []),
+        "annotate": (["annotate", sin / "hello_sin.pt2", "--target", "cortex-m4"], []),
     }
 
 

@@ -65,7 +65,7 @@ if(THIMBLE_TESTS AND NOT WIN32)
   add_test(NAME fuzz_replay COMMAND fuzz_replay ${CMAKE_SOURCE_DIR} 500)
   set_tests_properties(fuzz_replay PROPERTIES LABELS "fuzz;fast" TIMEOUT 600)
   file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/limits_targets.txt limits_targets)
-  add_test(NAME fuzz_limits COMMAND fuzz_replay ${CMAKE_SOURCE_DIR} 0 --limits ${limits_targets})
+  add_test(NAME fuzz_limits COMMAND fuzz_replay ${CMAKE_SOURCE_DIR} 7 --limits ${limits_targets})
   set_tests_properties(fuzz_limits PROPERTIES LABELS "fuzz;fast" TIMEOUT 600)
   add_test(NAME fuzz_readme COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/readme_test.py $<TARGET_FILE:fuzz_replay>
                                     ${CMAKE_CURRENT_LIST_DIR}/README.md)

@@ -16,8 +16,8 @@ FOLDER/log.csv has a line per run: date, target, processor seconds, executions, 
 `mutations` runs fuzz_replay with N mutations of each target. FOLDER/mutations.md has a row per slice: a later call continues after
 these. It prints the sums, and with --write also writes them to tests/fuzz/README.md. A target that failed does not continue.
 `table` prints the sums; with SOURCE_DIR it also writes them to tests/fuzz/README.md.
-`coverage` runs all inputs of all targets once. It prints the share of covered lines, and the uncovered lines of each file below
-90 % with the reason that uncovered.txt states, and writes them to tests/fuzz/README.md.
+`coverage` runs all inputs of all targets once, and pt2_values_test. It prints the share of covered lines, and the uncovered lines of
+each file below 90 % with the reason that uncovered.txt states, and writes them to tests/fuzz/README.md.
 `minimize` writes the inputs that are needed for the present coverage to FOLDER/minimal/TARGET, and prints their number and size.
 """
 
@@ -218,9 +218,9 @@ def write_block(source, name, text):
     readme.write_text(head + begin + text + "\n" + rest[rest.index(end):])
 
 
-# Files of parsers and verifiers, of which kernels/args checks the calls of kernels. Files that only write, and tables of names, are not
-# reported.
-COVERED = re.compile(r"src/formats/.*|kernels/args/.*|src/ir/(parse|lexer|verify|row_check|text|infer\w*)\.\w+|src/hostrun/serial\w*\.cpp"
+# Files of parsers and verifiers, of which src/import checks the operators of a .pt2 and kernels/args the calls of kernels. Files that
+# only write, and tables of names, are not reported.
+COVERED = re.compile(r"src/formats/.*|src/import/.*|kernels/args/.*|src/ir/(parse|lexer|verify|row_check|text|infer\w*)\.\w+|src/hostrun/serial\w*\.cpp"
                      r"|src/engine/(part|part_table|settings|toml_value)\.cpp|runtime/.*|abi/serial/protocol\.h"
                      r"|examples/serial_runner/main\.cpp"
                      r"|engines/\w+/(container|text|formats|delegate)/.*|engines/ethos_u/sim/(decode\w*|\w+_stream|weights)\..*")
@@ -240,10 +240,13 @@ def coverage(program, folder, source):
         # Only the lines are of interest here: the time of an input depends on what else the machine does.
         subprocess.run([program, f"--target={target}", found, first_inputs(source, folder, target), "-runs=0", *limits_of(target),
                         "-timeout=600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, env=environment, check=True)
+    values_test = program.parent / "pt2_values_test"
+    subprocess.run([values_test, "--gtest_brief=1"], cwd=folder, env={**os.environ, "LLVM_PROFILE_FILE": str(raw / "values.profraw")},
+                   check=True)
     version = os.environ.get("LLVM_SUFFIX", "-19")
     merged = folder / "all.profdata"
     subprocess.run([f"llvm-profdata{version}", "merge", "-o", merged, *sorted(raw.glob("*.profraw"))], check=True)
-    lcov = subprocess.run([f"llvm-cov{version}", "export", "-format=lcov", f"-instr-profile={merged}", program],
+    lcov = subprocess.run([f"llvm-cov{version}", "export", "-format=lcov", f"-instr-profile={merged}", program, f"-object={values_test}"],
                           capture_output=True, text=True, check=True).stdout
     rows, name = {}, None
     for line in lcov.splitlines():

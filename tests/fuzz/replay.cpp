@@ -2,13 +2,14 @@
 // Runs the targets on committed inputs and on seeded mutations of them.
 //
 //   fuzz_replay SOURCE_DIR COUNT [--first NUMBER] [TARGET...]
-//   fuzz_replay SOURCE_DIR 0 --limits [TARGET...]
+//   fuzz_replay SOURCE_DIR STEP --limits [TARGET...]
 //   fuzz_replay --list
 //
 // Inputs are those of tests/fuzz/corpus/<target>, and the files of at most 32 KiB that
 // tests/fuzz/inputs.txt names. COUNT mutations for each target: NUMBER (1 if absent) and the next
 // ones. The number of a mutation is its seed, so a target, a number and COUNT 1 repeat it. Seven of
-// eight keep the form of the input (Target::mutate). --limits changes inputs as limits.h describes.
+// eight keep the form of the input (Target::mutate). --limits makes every STEP-th change of those
+// that limits.h describes.
 //
 // Prints a table in Markdown. Fails if a run crashes or exceeds a limit below; if a target rejects
 // all its inputs, or accepts one that does not pass its first checks; and, of 100 mutations or
@@ -70,23 +71,25 @@ class Replay {
   Replay(const Target& target, std::string source) : target_(target), source_(std::move(source)) {}
 
   /// Runs every input of at most kLimitsBytesMax bytes with each number as each limit of an integer
-  /// type: the numbers of a text, or the aligned words of other bytes. Returns true if nothing
-  /// failed.
-  bool run_limits() {
-    uint64_t count = 0;
+  /// type: the numbers of a text, or the aligned words of other bytes. Of all these changes every
+  /// `step`-th is made. Returns true if nothing failed.
+  bool run_limits(uint64_t step) {
+    uint64_t number = 0, count = 0;
     const double start = seconds_used();
     counts_ = {};
     for (const fs::path& path : inputs_of(source_, target_.name)) {
       const Bytes input = read_file(path);
       if (input.size() > kLimitsBytesMax) continue;
       for_each_limit(input, [&](const Bytes& changed, size_t at, const std::string& value) {
-        describe(0, "--limits # " + path.string() + ", byte " + std::to_string(at) + " = " + value);
+        if (number++ % step != 0) return;
+        describe(step,
+                 "--limits # " + path.string() + ", byte " + std::to_string(at) + " = " + value);
         count_outcome(target_.repair == nullptr ? changed : target_.repair(changed));
         ++count;
       });
     }
     stop_timers();
-    describe(0, "--limits");
+    describe(step, "--limits");
     if (count == counts_.rejected_first) fail("no change passes the first checks");
     print(count, seconds_used() - start);
     return !failed_;
@@ -239,9 +242,11 @@ int main(int argc, char** argv) {
       good = chosen.back() != nullptr;
     }
   }
-  if (!good) {
-    std::fputs("usage: fuzz_replay SOURCE_DIR COUNT [--first NUMBER | --limits] [TARGET...]\n",
-               stderr);
+  if (!good || (limits && count == 0)) {
+    std::fputs(
+        "usage: fuzz_replay SOURCE_DIR COUNT [--first NUMBER] [TARGET...]\n"
+        "       fuzz_replay SOURCE_DIR STEP --limits [TARGET...]\n",
+        stderr);
     return 2;
   }
   if (chosen.empty()) {
@@ -252,7 +257,7 @@ int main(int argc, char** argv) {
   bool passed = true;
   for (const Target* target : chosen) {
     Replay replay(*target, words[0]);
-    passed = (limits ? replay.run_limits() : replay.run(count, first)) && passed;
+    passed = (limits ? replay.run_limits(count) : replay.run(count, first)) && passed;
   }
   return passed ? 0 : 1;
 }

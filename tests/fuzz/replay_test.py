@@ -64,13 +64,13 @@ def main():
         found = batch("few_pass", "--count", "300", "--slice", "200")
         if found[0] != 1 or "repeat: fuzz_replay" not in found[1]:
             failed.append(f"a failed slice: {found}")
-        limits = (("abort_later", b"a7 7", 1, "input, byte 3 = 0\n"), ("keep", b"7", 1, "no change passes the first checks"),
-                  ("good", b"\1\0\0\0\2\0\0\0\3", 0, "| `good` | 24 |"))
-        for name, content, code, text in limits:
+        limits = ((1, "abort_later", b"a7 7", 1, "input, byte 3 = 0\n"), (1, "keep", b"7", 1, "no change passes the first checks"),
+                  (1, "good", b"\1\0\0\0\2\0\0\0\3", 0, "| `good` | 24 |"), (7, "good", b"\1\0\0\0\2\0\0\0\3", 0, "| `good` | 4 |"))
+        for step, name, content, code, text in limits:
             (folder / "tests/fuzz/corpus" / name / "input").write_bytes(content)
-            found = run(0, "--limits", name)
+            found = run(step, "--limits", name)
             if found[0] != code or text not in found[1]:
-                failed.append(f"{name} --limits: exit code {found[0]}, expected {code} and {text!r}: {found[1]}")
+                failed.append(f"{name} {step} --limits: exit code {found[0]}, expected {code} and {text!r}: {found[1]}")
     print("\n".join(failed))
     return 1 if failed else 0
 

@@ -59,7 +59,7 @@ TEST(EthosUSchedule, EveryBudgetGivesSameOutputs) {
 
 TEST(EthosUSchedule, RandomChainsWithRandomBudgetsGiveSameOutputs) {
   int cascades = 0, compiled = 0;
-  for (uint64_t seed = 0; seed < 800; ++seed) {
+  for (uint64_t seed = 0; seed < 400; ++seed) {
     std::mt19937_64 random(seed);
     const char* name = kNames[random() % std::size(kNames)];
     const Config& config = *thimble::ethos_u::find_config(name);
@@ -82,9 +82,9 @@ TEST(EthosUSchedule, RandomChainsWithRandomBudgetsGiveSameOutputs) {
     EXPECT_EQ(got.error, "") << name << " seed " << seed;
     EXPECT_EQ(got.outputs, interpret(program, inputs)) << name << " seed " << seed;
   }
-  EXPECT_GT(cascades, 100);
-  EXPECT_GE(compiled, 500);
-  EXPECT_LE(compiled, 700) << "some budgets must be too small";
+  EXPECT_GT(cascades, 50);
+  EXPECT_GE(compiled, 250);
+  EXPECT_LE(compiled, 350) << "some budgets must be too small";
 }
 
 TEST(EthosUSchedule, CascadesDoNotChangeOutputs) {

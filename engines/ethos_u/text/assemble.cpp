@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 
+#include "base/lines.h"
 #include "engines/ethos_u/text/layout.h"
 #include "engines/ethos_u/text/names.h"
 #include "engines/ethos_u/text/text.h"
 
 namespace thimble::ethos_u::text {
 namespace {
-
-std::vector<std::string_view> tokens_of(std::string_view line) {
-  line = line.substr(0, line.find('#'));
-  std::vector<std::string_view> tokens;
-  constexpr std::string_view kBlank = " \t\r";
-  for (size_t at = line.find_first_not_of(kBlank); at != std::string_view::npos;) {
-    const size_t end = line.find_first_of(kBlank, at);
-    tokens.push_back(line.substr(at, end == std::string_view::npos ? end : end - at));
-    at = line.find_first_not_of(kBlank, end);
-    if (end == std::string_view::npos) break;
-  }
-  return tokens;
-}
 
 /// Reads a decimal or 0x number into sign and magnitude; returns false if the token is not a
 /// number.
@@ -117,13 +105,11 @@ class Line {
 Result<std::vector<uint32_t>> assemble(std::string_view text, Generation generation,
                                        std::string_view label) {
   std::vector<uint32_t> words;
-  size_t number = 1;
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    const std::vector<std::string_view> tokens = tokens_of(text.substr(0, end));
-    if (!tokens.empty()) THIMBLE_CHECK(Line(label, number, generation).assemble(tokens, words));
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  size_t number = 0;
+  for (const std::string_view line : base::lines_of(text)) {
     ++number;
+    const auto tokens = base::words_of(line.substr(0, line.find('#')));
+    if (!tokens.empty()) THIMBLE_CHECK(Line(label, number, generation).assemble(tokens, words));
   }
   return words;
 }
