@@ -40,7 +40,8 @@ def main():
     is_clang = "clang" in pathlib.Path(COMPILER).name
     includes = ["-I.", "-Iruntime/include"]
     includes += [f"-I{path.relative_to(SOURCE)}" for pattern in INCLUDE_FOLDERS for path in sorted(SOURCE.glob(pattern))]
-    environment = dict(os.environ, CCACHE_BASEDIR=str(SOURCE), CCACHE_NOHASHDIR="1")
+    # With the list of included files, which the compiler writes, ccache does not run the preprocessor.
+    environment = dict(os.environ, CCACHE_BASEDIR=str(SOURCE), CCACHE_NOHASHDIR="1", CCACHE_DEPEND="1")
     c_headers = subprocess.run([ARM_CXX, "-xc", "-E", "-v", os.devnull], capture_output=True, text=True, check=True).stderr
     c_headers = [line.strip() for line in c_headers.splitlines() if line.startswith(" /")]
     newlib = next(path for path in c_headers if (pathlib.Path(path) / "string.h").exists())
@@ -54,8 +55,9 @@ def main():
 
         def compile_one(job):
             core, source = job
-            command = [*LAUNCHER, COMPILER, "-mthumb", f"-mcpu={core}", *CORES[core], *cpp, *WARNINGS, "-O1", *includes, "-c",
-                       str(source), "-o", str(folder / (core + str(source).replace("/", "_") + ".o"))]
+            output = folder / (core + str(source).replace("/", "_") + ".o")
+            command = [*LAUNCHER, COMPILER, "-mthumb", f"-mcpu={core}", *CORES[core], *cpp, *WARNINGS, "-O1", *includes, "-MD", "-c",
+                       str(source), "-o", str(output)]
             done = subprocess.run(command, cwd=SOURCE, env=environment, capture_output=True, text=True, check=False)
             return "" if done.returncode == 0 else f"{core} {source}:\n{done.stderr}\n"
 

@@ -82,6 +82,10 @@ class Fixture(unittest.TestCase):
             options += ["-DTHIMBLE_HOST_BUILD=ON", "-DCMAKE_BUILD_TYPE=Release"]
         return run("cmake", "-S", self.consumer, "-B", build, "-G", "Ninja", *options, *self.launchers(), *more, code=code)
 
+    def build(self, folder):
+        """The compiler cache finds the objects of an earlier run, whose folder had another name; a miss does not run the preprocessor."""
+        return run("cmake", "--build", folder, CCACHE_BASEDIR=str(self.path), CCACHE_NOHASHDIR="1", CCACHE_DEPEND="1")
+
     def archives(self, core):
         return device_library(core) if core in os.environ.get("THIMBLE_FIRMWARE_CORES", "").split() else []
 
@@ -107,8 +111,7 @@ class Builds(Fixture):
         build = self.path / f"build-{core}"
         configured = self.configure(core, build)
         self.assertRegex(configured.stdout, r"digits\.pte: cortex-m\w+, [\d]+ B, 5 operators, arena \d+ B, runtime \d+ B")
-        # The compiler cache finds the objects of an earlier run, whose folder had another name.
-        built = run("cmake", "--build", build, CCACHE_BASEDIR=str(self.path), CCACHE_NOHASHDIR="1")
+        built = self.build(build)
         self.assertIn("proven minimal", built.stdout, "the fit is printed")
         self.assertEqual(self.hashes(core, build), dict.fromkeys(("c_pte", "c_c", "cpp_pte", "cpp_c"), self.expected))
         self.assertEqual(json.loads((build / "c_c.json").read_text())["target"], core or "cortex-m4")
@@ -156,7 +159,7 @@ target_sources(own PRIVATE own.c)
         build = self.path / "npu-build"
         run("cmake", "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCORE=cortex-m55",
             f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake", *self.launchers(), *self.archives("cortex-m55"))
-        run("cmake", "--build", build, CCACHE_BASEDIR=str(self.path), CCACHE_NOHASHDIR="1")
+        self.build(build)
         for name, base in (("app", "00201048"), ("own", "00400050")):
             section = run("arm-none-eabi-objdump", "-t", build / name).stdout
             address = re.search(r"^([0-9a-f]+) .* thimble_npu$", section, re.M)[1]
@@ -172,7 +175,7 @@ target_sources(own PRIVATE own.c)
             run("cmake", "-S", SOURCE / "examples/ethos_u/two_models", "-B", build, "-G", "Ninja", "-DCORE=cortex-m55",
                 f"-DDRIVER={driver}", f"-DCMAKE_PREFIX_PATH={self.prefix}",
                 f"-DCMAKE_TOOLCHAIN_FILE={self.app}/arm-none-eabi.cmake", *self.launchers(), *self.archives("cortex-m55"))
-            run("cmake", "--build", build, CCACHE_BASEDIR=str(self.path), CCACHE_NOHASHDIR="1")
+            self.build(build)
             self.assertIn(function, run("arm-none-eabi-nm", build / "two_models").stdout)
             self.check_two_models(build)
 

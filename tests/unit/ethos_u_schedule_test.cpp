@@ -18,8 +18,8 @@ namespace thimble::test {
 namespace {
 
 using Make = NpuProgram (*)(const Config&);
-constexpr const char* kNames[] = {"ethos-u55-32",  "ethos-u55-128", "ethos-u65-512",
-                                  "ethos-u85-128", "ethos-u85-256", "ethos-u85-1024"};
+constexpr const char* kNames[] = {"ethos-u55-32", "ethos-u55-128", "ethos-u65-512", "ethos-u85-256",
+                                  "ethos-u85-1024"};
 
 NpuProgram small_mobilenet(const Config& config) {
   return mobilenet(config, 32);
