@@ -18,7 +18,7 @@ shift 2
 source=$(cd "$(dirname "$0")/.." && pwd)
 clang=${CLANG:-$(command -v clang++-19 || command -v clang++)}
 fuzz=$(mkdir -p "$folder/fuzz" && cd "$folder/fuzz" && pwd)
-# -Wno-deprecated-declarations: GCC's <algorithm> itself calls std::get_temporary_buffer, of which clang 19 warns.
+# -Wno-deprecated-declarations: GCC's <algorithm> calls std::get_temporary_buffer, about which clang 19 warns.
 if [ ! -f "$fuzz/build.ninja" ]; then
   cmake -S "$source" -B "$fuzz" -G Ninja -DCMAKE_CXX_COMPILER="$clang" -DCMAKE_C_COMPILER="${clang%++*}${clang#*++}" \
     -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -gline-tables-only -Wno-deprecated-declarations" -DCMAKE_C_FLAGS_DEBUG="-O1 -gline-tables-only" \

@@ -77,8 +77,7 @@ if(ARM_CXX)
   if(CCACHE)
     set(launcher ${CCACHE})
   endif()
-  # firmware/ compiles for all cores with GCC. Here are cores with Armv6-M, the DSP extension and Helium; with an older clang those with
-  # both of the latter.
+  # firmware/ compiles for all cores with GCC. These three have Armv6-M, the DSP extension, and both it and Helium.
   foreach(compiler ${ARM_CXX} clang++-14 clang++-16 clang++-19)
     get_filename_component(name ${compiler} NAME)
     set(cores cortex-m0plus,cortex-m4,cortex-m55)

@@ -8,7 +8,7 @@ import pathlib
 import shutil
 import sys
 
-BYTES_MAX = 32 << 10  # as in replay.cpp
+BYTES_MAX = 64 << 10  # as in replay.cpp
 
 
 def main():

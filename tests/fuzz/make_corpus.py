@@ -19,7 +19,7 @@ import zlib
 
 THIMBLE, SOURCE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 CORPUS = SOURCE / "tests/fuzz/corpus"
-BYTES_MAX = 32 << 10  # as in replay.cpp
+BYTES_MAX = 64 << 10  # as in replay.cpp
 MODELS = SOURCE / "models"
 SIN, DIGITS = MODELS / "hello_sin", MODELS / "digits_cnn"
 NPUS = ("corstone-300", "corstone-320", "nrf54lm20b", "imxrt700cm")

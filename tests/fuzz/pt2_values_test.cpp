@@ -30,7 +30,7 @@ namespace {
 using formats::testing::Pt2Parts;
 using nlohmann::json;
 
-constexpr uintmax_t kFileBytesMax = 32 << 10;
+constexpr uintmax_t kFileBytesMax = 64 << 10;
 constexpr int kIntegersMax = 3;  // changed integers of one argument of an operator
 const std::vector<json> kIntegers = {INT64_MIN, INT64_MAX, INT32_MAX, 100'000, 0, -1};
 const std::vector<json> kOthers = {nullptr,

@@ -5,7 +5,7 @@
 //   fuzz_replay SOURCE_DIR STEP --limits [TARGET...]
 //   fuzz_replay --list
 //
-// Inputs are those of tests/fuzz/corpus/<target>, and the files of at most 32 KiB that
+// Inputs are those of tests/fuzz/corpus/<target>, and the files of at most 64 KiB that
 // tests/fuzz/inputs.txt names. COUNT mutations for each target: NUMBER (1 if absent) and the next
 // ones. The number of a mutation is its seed, so a target, a number and COUNT 1 repeat it. Seven of
 // eight keep the form of the input (Target::mutate). --limits makes every STEP-th change of those
@@ -37,7 +37,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uintmax_t kInputBytesMax = 32 << 10;
+constexpr uintmax_t kInputBytesMax = 64 << 10;
 constexpr size_t kLimitsBytesMax = 3000;  // of an input that --limits changes
 
 /// Returns the files of `folder` that end with `suffix`, sorted.

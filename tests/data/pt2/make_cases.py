@@ -922,5 +922,5 @@ case('core_dynamic_view', Net(lambda s, x: s.fc(x.view(x.size(0), -1)), fc=nn.Li
 case('core_constant', Net(lambda s, x: x + torch.tensor([1.0, -2.0, 0.5]).view(3, 1, 1)), V, core=True)
 
 if __name__ == '__main__':
-    for family in ['quantized_cases', 'spectrum_cases', 'vendor_cases', 'core_aten_cases', 'integer_cases', 'mask_cases', 'graph_form_cases', 'torchao_cases']: __import__(family).add(sys.modules[__name__])
+    for family in ['quantized_cases', 'spectrum_cases', 'vendor_cases', 'core_aten_cases', 'integer_cases', 'known_cases', 'mask_cases', 'graph_form_cases', 'torchao_cases']: __import__(family).add(sys.modules[__name__])
     sys.exit(main(sys.argv[1:]))
