@@ -130,7 +130,7 @@ def make_wheel(out, name):
                        "CCACHE_BASEDIR": str(ROOT),
                        "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime"}
         shutil.rmtree(ROOT / "build-wheel", ignore_errors=True)
-        run(tools / "bin/pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", plain, "-C", f"build-dir={ROOT / 'build-wheel'}", ROOT,
+        run(tools / "bin/pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", plain, f"--config-settings=build-dir={ROOT / 'build-wheel'}", ROOT,
             env=environment)
         environment["PATH"] = f"{tools}/bin:{environment['PATH']}"
         run(tools / "bin/auditwheel", "repair", "--wheel-dir", out, next(plain.glob(f"*-{name}-*.whl")), env=environment)

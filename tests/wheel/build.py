@@ -58,7 +58,7 @@ def build_wheel(source, tools, cmake, build, out, **more):
     env = environment(tools, CMAKE_EXECUTABLE=cmake, CCACHE_DEPEND="1", CCACHE_BASEDIR=str(source),
                       CCACHE_SLOPPINESS="pch_defines,time_macros,include_file_mtime,include_file_ctime", **more)
     subprocess.run([tools / "bin/python", "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
-                    "--wheel-dir", plain, "-C", f"build-dir={build}", source], check=True, env=env)
+                    "--wheel-dir", plain, f"--config-settings=build-dir={build}", source], check=True, env=env)
     wheel = next(plain.glob("*.whl"))
     subprocess.run([tools / "bin/auditwheel", "repair", "--wheel-dir", out, wheel], check=True, env=env,
                    stdout=subprocess.DEVNULL)
