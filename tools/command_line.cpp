@@ -146,7 +146,8 @@ Option& Option::positive() {
 Option& Option::not_empty(std::string expected) {
   option_->check(CLI::Validator(
       [expected = std::move(expected)](const std::string& text) {
-        return text.empty() ? "found an empty value, expected " + expected : std::string();
+        const bool blank = text.find_first_not_of(" \t") == std::string::npos;
+        return blank ? "found an empty value, expected " + expected : std::string();
       },
       ""));
   return *this;

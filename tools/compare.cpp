@@ -463,7 +463,8 @@ void add_compare_options(Verb& verb, CompareArguments* arguments) {
   verb.option("--preprocess", a.preprocess, kPreprocessHelp).one_value_each();
   verb.option("--shape", a.shapes, kShapeHelp).take_all();
   verb.option("--fail-if", a.fail_if,
-              "Exit 1 if one of these is true: sqnr<5dB, agreement<0.9, accuracy<90%");
+              "Exit 1 if one of these is true: sqnr<5dB, agreement<0.9, accuracy<90%")
+      .not_empty("a condition such as sqnr<5dB");
   verb.flag("--per-layer", a.per_layer,
             "Also compare each value with its float value (needs compile --names)");
   verb.option("--bundle", a.bundle,

@@ -278,7 +278,8 @@ void add_compile_options(Verb& verb, CompileArguments* arguments) {
               "Folder for kernels_used.cpp and kernels_used.cmake, which a firmware links");
   verb.flag("--names", a.names,
             "Write the names of inputs, outputs and of each call's value to the .pte");
-  verb.option("--fail-if", a.fail_if, "sqnr<XdB: exit 1 and write nothing for a lower SQNR");
+  verb.option("--fail-if", a.fail_if, "sqnr<XdB: exit 1 and write nothing for a lower SQNR")
+      .not_empty("a condition such as sqnr<20dB");
   verb.flag("--float", a.keep_float, "Run the model in float32, without quantization");
   verb.flag("--soft-float", a.soft_float, "Allow float32 operators on a core without an FPU");
   verb.flag("--json", a.json, "Print the report as one JSON object");

@@ -66,6 +66,7 @@ Status add_outputs(const CompileArguments& arguments, const engine::VendorTools&
   THIMBLE_CHECK(files->make_folder(arguments.out_dir));
   THIMBLE_CHECK(files->make_folder(arguments.kernels_dir));
   const size_t first = files->added().size();
+  files->protect_stages(arguments.save_stages);
   files->protect(arguments.model);
   files->protect(arguments.calibrate);
   fs::path path = pte_path(arguments);
@@ -124,6 +125,7 @@ Status write_outputs(const CompileArguments& arguments, const engine::VendorTool
 
 Status write_refusal(const CompileArguments& arguments, const driver::Compiled& compiled) {
   OutputFiles files;
+  files.protect_stages(arguments.save_stages);
   files.protect(arguments.model);
   files.protect(arguments.calibrate);
   THIMBLE_CHECK(files.add(arguments.report, report_file(arguments, compiled)));

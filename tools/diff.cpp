@@ -474,7 +474,8 @@ void add_diff_options(Verb& verb, DiffArguments* arguments) {
       driver::metric_names(kDiffMetrics);
   verb.option("before", a.before, "The first .pte").required();
   verb.option("after", a.after, "The second .pte").required();
-  verb.option("--fail-if", a.fail_if, conditions.c_str());
+  verb.option("--fail-if", a.fail_if, conditions.c_str())
+      .not_empty("a condition such as flash>+1%");
   verb.option("--target", a.target,
               "The part that runs both files: cycles with the wait states of its memories");
   verb.option("--data", a.data, "Samples, to compare the accuracy; requires --model");

@@ -30,6 +30,13 @@ bool is_inside(const fs::path& path) {
 
 }  // namespace
 
+bool ExportFolder::resolves_inside(const std::string& path) const {
+  std::error_code error;
+  const fs::path resolved = fs::canonical(folder_ / path, error);
+  if (error) return false;
+  return is_inside(resolved.lexically_relative(fs::canonical(folder_, error)));
+}
+
 Result<std::string> ExportFolder::digest_of(const std::string& path) const {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(folder_ / path, error);
@@ -83,7 +90,7 @@ Status ExportFolder::commit() {
   for (const auto& [path, digest] : old_) {
     if (new_.contains(path)) continue;
     THIMBLE_TRY(const std::string found, digest_of(path));
-    if (found == digest) {
+    if (found == digest && resolves_inside(path)) {
       add_unused(path);
     } else if (!found.empty()) {
       // A changed file stays in the list, so that a later export finds it changed again.

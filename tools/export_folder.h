@@ -38,6 +38,8 @@ class ExportFolder {
  private:
   /// The digest of a file; empty if it is no regular file.
   [[nodiscard]] Result<std::string> digest_of(const std::string& path) const;
+  /// Returns false for a file that a link of a folder moves out of the folder.
+  [[nodiscard]] bool resolves_inside(const std::string& path) const;
   /// The content of thimble_files.txt.
   [[nodiscard]] std::string list_text() const;
   /// Remembers a listed file that remove_unused() removes, and its folders.

@@ -389,7 +389,8 @@ void add_fit_options(Verb& verb, FitArguments* arguments) {
       .take_all();
   verb.option("--require", a.requirements,
               "Requirements such as 'latency<20ms,sram<128K,flash<1M,accuracy>0.9,sqnr>20'")
-      .take_all();
+      .take_all()
+      .not_empty("a requirement such as sram<128K");
   verb.option(
           "--calibrate", a.calibrations,
           "Samples (.npz, or .npy for one input) for each model, with `labels` for the accuracy; "

@@ -10,6 +10,7 @@
 
 #include "base/control_characters.h"
 #include "base/replace_file.h"
+#include "driver/stage_files.h"
 
 namespace thimble::tools {
 
@@ -89,6 +90,11 @@ Status OutputFiles::check(const fs::path& path, const std::string& shown) const 
     if (fs::equivalent(path, input, error)) {
       return bad_input("{}: is an input and would be overwritten", shown);
     }
+  }
+  if (!stages_.empty() && driver::StageFiles::is_stage_name(path.filename().string()) &&
+      fs::equivalent(path.parent_path(), stages_, error)) {
+    return bad_input("{}: is given for two outputs: --save-stages has such names in its folder",
+                     shown);
   }
   for (const File& file : files_) {
     if (file.path == path) return bad_input("{}: is given for two outputs", shown);

@@ -46,6 +46,8 @@ class OutputFiles {
 
   /// Registers a file that the command reads; add() refuses to overwrite it.
   void protect(const std::filesystem::path& input) { inputs_.push_back(input); }
+  /// Registers the folder of --save-stages; add() refuses a name in it that a stage can have.
+  void protect_stages(const std::filesystem::path& folder) { stages_ = folder; }
   /// Makes a folder and its missing parents. Does nothing for an empty path.
   Status make_folder(const std::filesystem::path& folder) { return folders_.make(folder); }
   /// Writes the bytes to a temporary name. Refuses an input, a device, a pipe, a folder, and the
@@ -77,6 +79,7 @@ class OutputFiles {
   void remove_temporary() noexcept;
 
   std::vector<std::filesystem::path> inputs_;
+  std::filesystem::path stages_;
   std::vector<File> files_;
   base::NewFolders folders_;
   std::vector<Added> added_;

@@ -22,7 +22,9 @@ void end_by_signal(int) {
   std::raise(received);
 }
 
+/// The second signal, also if it is another one, ends the command at once.
 void cancel(int signal) {
+  if (received != 0) end_by_signal(signal);
   received = signal;
   cancellation.cancel();  // a lock-free atomic
   alarm(kSecondsMax);

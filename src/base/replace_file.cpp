@@ -56,6 +56,13 @@ int write_all(int file, ByteView bytes) {
   return 0;
 }
 
+/// The new file has the permissions of the old one, if there is one and the system allows it.
+void copy_permissions(const fs::path& old, const fs::path& file) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(old, ignored);
+  if (fs::is_regular_file(status)) fs::permissions(file, status.permissions(), ignored);
+}
+
 /// Removes the temporary file at the end of the scope, also if an allocation fails.
 class TemporaryFile {
  public:
@@ -83,7 +90,10 @@ Status write_temporary(const fs::path& path, const fs::path& temporary, ByteView
   const int file = create(temporary);
   int error = file < 0 ? errno : write_all(file, bytes);
   if (file >= 0 && close_file(file) != 0 && error == 0) error = errno;
-  if (error == 0) return ok();
+  if (error == 0) {
+    copy_permissions(path, temporary);
+    return ok();
+  }
   return bad_input("{}: cannot be written: {}", path.string(),
                    std::generic_category().message(error));
 }

@@ -157,7 +157,7 @@ Result<Compiled> report_program(Program program, const FloatModel& model,
 
 Result<Compiled> compile(const fs::path& path, const CompileOptions& asked) {
   const Clock clock;
-  StageFiles files(asked.save_stages);
+  StageFiles files(asked.save_stages, {path, asked.calibration});
   THIMBLE_TRY(engine::Part found, engine::find_part(asked.target));
   if (!asked.kernel_code.empty()) {
     THIMBLE_CHECK(engine::check_kernel_code(found, asked.kernel_code));

@@ -49,7 +49,7 @@ Result<DelegateProgram> compile_delegate(const std::filesystem::path& path,
   if (part.engines.empty()) return bad_input("{} has no NPU", part.name);
   part.engines.resize(1);
   const engine::PartNpu& use = part.engines.front();
-  StageFiles files(options.save_stages);
+  StageFiles files(options.save_stages, {path, options.calibration});
   THIMBLE_TRY(FloatModel model, import_model(path, options, &files));
   release_imported_constants(&model);
   THIMBLE_TRY(const Calibration data, read_calibration(model, options));

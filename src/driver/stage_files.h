@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -16,8 +17,12 @@ namespace thimble::driver {
 
 class StageFiles {
  public:
-  /// Without a folder nothing is saved.
-  explicit StageFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  /// Without a folder nothing is saved. A stage does not overwrite one of `inputs`: save() fails.
+  explicit StageFiles(std::filesystem::path folder, std::vector<std::filesystem::path> inputs = {})
+      : folder_(std::move(folder)), inputs_(std::move(inputs)) {}
+
+  /// Returns true if a stage can have this file name: two digits or more, and a minus sign.
+  [[nodiscard]] static bool is_stage_name(std::string_view name);
 
   /// A graph is printed only if files are saved.
   [[nodiscard]] Status save(std::string_view name, const ir::Graph& graph);
@@ -26,6 +31,7 @@ class StageFiles {
 
  private:
   std::filesystem::path folder_;
+  std::vector<std::filesystem::path> inputs_;
   int count_ = 0;
 };
 

@@ -89,6 +89,12 @@ Result<TomlValue> parse_toml(std::string_view text, std::string_view where) {
   if (const size_t line = not_utf8_line(text); line != 0) {
     return bad_input("{}:{}: the text is not UTF-8", where, line);
   }
+  // The parser, and the line of each value, take a time that is quadratic in the number of values.
+  constexpr size_t kBytesMax = 32 << 10;
+  if (text.size() > kBytesMax) {
+    return bad_input("{}: {} bytes, expected a part's file of at most {}", where, text.size(),
+                     kBytesMax);
+  }
   std::istringstream stream{std::string(text)};
   try {
     return converted(toml::parse(stream, std::string(where)));

@@ -179,6 +179,7 @@ class Compile(Cli):
         self.fails(2, *compile_, *M55, "--calibrate", MODEL, saying="digits_cnn.pt2")
         self.fails(2, "compile", "none.pt2", *M55, *DATA, saying="none.pt2")
         self.fails(2, *compile_, *M55, *DATA, "--memory", "sram", saying="NAME=")
+        self.fails(2, *compile_, *M55, *DATA, "--fail-if", " ", saying="found an empty value, expected a condition")
         self.fails(2, *compile_, *M55, *DATA, "--memory", "sram=12Q", saying="12Q")
         self.fails(2, *compile_, *M55, *DATA, "--memory", "attic=64K", saying="attic")
         self.fails(2, *compile_, *M55, *DATA, "--shape", "s0=-1", saying="s0=-1")
@@ -818,6 +819,28 @@ class InspectAndTargets(Cli):
         self.assertEqual((self.path / "out.ir").read_text(), passed.read_text())
         self.fails(2, "opt", imported, "--pass", "nothing", saying="opt --list")
         self.fails(2, "opt", "none.ir", saying="none.ir")
+
+    def test_stages_do_not_overwrite_files(self):
+        folder = self.path / "kept"
+        folder.mkdir()
+        kept = folder / "01-imported.ir"
+        for model, data, file in ((kept, DATA[1], MODEL), (MODEL, kept, DATA[1])):
+            kept.write_bytes(file.read_bytes())
+            self.fails(2, "compile", model, *M55, "--calibrate", data, "-o", "y.pte", "--save-stages", folder,
+                       saying="01-imported.ir: is an input and would be overwritten")
+            self.assertEqual(kept.read_bytes(), file.read_bytes())
+        kept.unlink()
+        error = self.thimble("compile", MODEL, *M55, *DATA, "-o", folder / "05-lowered.ir", "--save-stages", folder, code=2)[1]
+        self.assertIn("05-lowered.ir: is given for two outputs", error)
+        self.assertIn("graph", (folder / "05-lowered.ir").read_text())
+
+    def test_an_old_file_gives_its_permissions(self):
+        old = self.path / "private.pte"
+        old.write_bytes(b"old")
+        old.chmod(0o600)
+        self.thimble("compile", MODEL, *M55, *DATA, "-o", old)
+        self.assertNotEqual(old.read_bytes(), b"old")
+        self.assertEqual(old.stat().st_mode & 0o777, 0o600)
 
     def test_channels_without_effect(self):
         # Random samples give ranges in which several channels of the network are constant.

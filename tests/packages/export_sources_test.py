@@ -186,6 +186,11 @@ int main(void) {{
         done = run(*export, digits, folder, code=2)
         self.assertIn("thimble_files.txt:1: expected a digest and the path of a file in this folder", done.stderr)
         self.assertTrue((self.path / "precious.txt").is_file())
+        # Nor is a file elsewhere removed that a link in the folder leads to.
+        (folder / "link").symlink_to("..")
+        (folder / "thimble_files.txt").write_text(f"{digest}  link/precious.txt\n")
+        run(*export, digits, folder)
+        self.assertTrue((self.path / "precious.txt").is_file())
 
     def test_a_file_for_another_core(self):
         pte = self.compile("cortex-m55")

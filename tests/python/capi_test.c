@@ -94,6 +94,8 @@ static void compile_and_run(const char* model, const char* data, const char* fol
   EXPECT(memcmp(first, thimble_c_output(interpreter, 0)->data, sizeof first) == 0);
   EXPECT(thimble_c_run(interpreter, NULL, 0, &error) == THIMBLE_C_BAD_INPUT);
   thimble_c_error_free(error);
+  EXPECT(thimble_c_run(interpreter, NULL, 1, &error) == THIMBLE_C_BAD_INPUT);
+  thimble_c_error_free(error);
   thimble_c_interpreter_free(interpreter);
 
   char* json = NULL;
@@ -101,6 +103,8 @@ static void compile_and_run(const char* model, const char* data, const char* fol
   EXPECT(thimble_c_compare(compiled, &input, 1, &json, &error) == THIMBLE_C_OK);
   EXPECT(strstr(json, "sqnr_db") != NULL);
   thimble_c_text_free(json);
+  EXPECT(thimble_c_save(compiled, NULL, &error) == THIMBLE_C_BAD_INPUT);
+  thimble_c_error_free(error);
   thimble_c_compiled_free(compiled);
 }
 
@@ -128,6 +132,12 @@ static void errors(const char* model, const char* data) {
   EXPECT(strstr(error->message, "--activations") != NULL);
   thimble_c_error_free(error);
   EXPECT(thimble_c_compile(&request, &compiled, NULL) == THIMBLE_C_BAD_INPUT);
+
+  const char* missing[] = {NULL};
+  request.options = missing;
+  EXPECT(thimble_c_compile(&request, &compiled, &error) == THIMBLE_C_BAD_INPUT);
+  EXPECT(strstr(error->message, "option 0: found NULL") != NULL);
+  thimble_c_error_free(error);
 
   request.options = NULL;
   EXPECT(thimble_c_compile(&request, &compiled, &error) == THIMBLE_C_BAD_INPUT);

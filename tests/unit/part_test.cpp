@@ -465,6 +465,12 @@ TEST(Part, RefusesDeepNesting) {
   }
 }
 
+TEST(Part, RefusesLongFile) {
+  std::string lists = "x = [";
+  while (lists.size() < 40'000) lists += "[],";
+  expect_error(lists + "]\n", "expected a part's file of at most 32768");
+}
+
 TEST(Part, RefusesDuplicateEngine) {
   std::vector<std::string> names;
   for (const NpuName& engine : all_npus()) names.push_back(engine.name);

@@ -164,6 +164,9 @@ Result<ModelSource> to_source(const thimble_c_file& file) {
 
 Result<Words> to_words(const char* const* options, size_t count) {
   if (options == nullptr && count > 0) return bad_input("{} options, found NULL", count);
+  for (size_t i = 0; i < count; ++i) {
+    if (options[i] == nullptr) return bad_input("option {}: found NULL, expected a text", i);
+  }
   return Words(options, options + count);
 }
 
@@ -273,6 +276,7 @@ Result<std::unique_ptr<thimble_c_interpreter>> open(const thimble_c_file& progra
 }
 
 Status run(thimble_c_interpreter* self, const thimble_c_array* inputs, size_t count) {
+  if (inputs == nullptr && count > 0) return bad_input("{} inputs, found NULL", count);
   std::vector<tools::InputArray> arrays;
   for (size_t i = 0; i < count; ++i) {
     THIMBLE_TRY(formats::npy::NpyArray array, to_npy(inputs[i]));
@@ -341,6 +345,7 @@ const char* thimble_c_report_json(const thimble_c_compiled* compiled) {
 thimble_c_code thimble_c_save(thimble_c_compiled* compiled, const char* path,
                               thimble_c_error** error) {
   return guarded(error, [&]() -> thimble_c_code {
+    if (path == nullptr) return fail(bad_input("found NULL, expected a path"), error);
     const Status saved = compiled->model->save(path);
     return saved ? THIMBLE_C_OK : fail(saved.error(), error);
   });
