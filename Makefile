@@ -78,6 +78,7 @@ proof:
 reproducible:
 	@sh cmake/install-packages.sh
 	@sh cmake/install-packages.sh cmake/reproducible_packages.txt
+	@rm -rf $(BUILD)/reproducible
 	@python3 packaging/reproducible.py $(BUILD)/reproducible
 
 fuzz-coverage:

@@ -2,6 +2,7 @@
 #include "tools/command_line.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <string_view>
 #include <utility>
@@ -141,6 +142,17 @@ Option& Option::positive() {
         return fits ? std::string() : "found " + text + ", expected a number greater than 0";
       },
       "POSITIVE"));
+  return *this;
+}
+Option& Option::finite_and_not_negative() {
+  option_->check(CLI::Validator(
+      [](const std::string& text) {
+        double value = 0;
+        const bool fits =
+            CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0;
+        return fits ? std::string() : "found " + text + ", expected a number from 0";
+      },
+      ""));
   return *this;
 }
 Option& Option::not_empty(std::string expected) {

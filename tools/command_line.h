@@ -38,6 +38,7 @@ class Option {
   /// As one_of(); capital letters at the end of a word, as in serial:PORT, stand for any text.
   Option& one_of_or_prefix(std::vector<std::string> words);
   Option& positive();
+  Option& finite_and_not_negative();
   /// `expected` describes the value in the message for an empty one.
   Option& not_empty(std::string expected);
   Option& take_all();  // accepts all values up to the next option

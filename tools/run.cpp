@@ -289,8 +289,10 @@ void add_run_options(Verb& verb, RunArguments* arguments) {
               "File with the constants of a .pte that has them outside (.ptd)");
   verb.flag("--bundled", a.bundled,
             "The file is a bundled program (.bpte): run its test cases; exit code 1 if one fails");
-  verb.option("--rtol", a.rtol, "With --bundled: relative tolerance of float outputs");
-  verb.option("--atol", a.atol, "With --bundled: absolute tolerance of float outputs");
+  verb.option("--rtol", a.rtol, "With --bundled: relative tolerance of float outputs")
+      .finite_and_not_negative();
+  verb.option("--atol", a.atol, "With --bundled: absolute tolerance of float outputs")
+      .finite_and_not_negative();
   verb.option(
       "--etdump", a.etdump,
       "A trace for ExecuTorch's Inspector: times of the host, or modelled ones (--on qemu)");

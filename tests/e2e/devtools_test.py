@@ -172,6 +172,8 @@ class Bundled(Devtools):
         result = self.json("run", "--bundled", file)
         self.assertEqual(result["failed"], 0)
         self.assertEqual(len(result["cases"]), 64)
+        for word in ("nan", "-1"):
+            self.assertIn(f"--rtol: found {word}, expected", self.thimble("run", "--bundled", file, "--rtol", word, code=2))
         if BOARDS:
             self.thimble("run", "--bundled", FILES / "bundled.bpte", "--on", "qemu", "--target", "cortex-m55")
 

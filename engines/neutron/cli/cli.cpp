@@ -21,7 +21,8 @@ class NeutronCli : public EngineCli {
     verb.option("--neutron-sdk", a.sdk, "The eIQ Neutron SDK; default: EIQ_NEUTRON_SDK_PATH");
     verb.option("--neutron-flags", a.flags, "More options of NXP's converter, as they are");
     verb.option("--neutron-time-limit", a.time_limit,
-                "Time limit for each call of NXP's converter, in seconds");
+                "Time limit for each call of NXP's converter, in seconds")
+        .positive();
     verb.flag("--neutron-kernels", a.kernels,
               "Also write MODEL_kernel_selection.c, NXP's table of the firmware kernels in use");
     verb.flag("--neutron-prefetch", a.prefetch,
