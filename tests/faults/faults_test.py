@@ -30,9 +30,9 @@ import sys
 import tempfile
 import time
 
-SAMPLED, LAST = 6, 4  # allocations per command: by seed, and the last ones, when files exist
-CHILDREN = 25  # further allocations, in children of one run
-CALLS, CALLS_OF_MANY = 4, 2  # sampled calls of one function without --all, besides the last one; of a command with 50 files or more
+SAMPLED, LAST = 4, 3  # allocations per command: by seed, and the last ones, when files exist
+CHILDREN = 15  # further allocations, in children of one run
+CALLS, CALLS_OF_MANY = 3, 1  # sampled calls of one function without --all, besides the last one; of a command with 50 files or more
 OVERLAP = 50
 OLD = b"old content"
 FAILURES = {"write": (errno.ENOSPC, errno.EIO, errno.EFBIG), "open": (errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EINTR),

@@ -27,7 +27,7 @@ NpuProgram small_mobilenet(const Config& config) {
 
 TEST(EthosUSchedule, EveryBudgetGivesSameOutputs) {
   int points_run = 0;
-  for (const char* name : kNames) {
+  for (const char* name : {"ethos-u55-128", "ethos-u65-512", "ethos-u85-256"}) {
     const Config& config = *thimble::ethos_u::find_config(name);
     for (const Make make : {chain, residual, branches, chain_with_skipped_rows}) {
       const NpuProgram program = make(config);
@@ -54,12 +54,12 @@ TEST(EthosUSchedule, EveryBudgetGivesSameOutputs) {
       }
     }
   }
-  EXPECT_GE(points_run, 200);
+  EXPECT_GE(points_run, 100);
 }
 
 TEST(EthosUSchedule, RandomChainsWithRandomBudgetsGiveSameOutputs) {
   int cascades = 0, compiled = 0;
-  for (uint64_t seed = 0; seed < 400; ++seed) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
     std::mt19937_64 random(seed);
     const char* name = kNames[random() % std::size(kNames)];
     const Config& config = *thimble::ethos_u::find_config(name);
@@ -82,9 +82,9 @@ TEST(EthosUSchedule, RandomChainsWithRandomBudgetsGiveSameOutputs) {
     EXPECT_EQ(got.error, "") << name << " seed " << seed;
     EXPECT_EQ(got.outputs, interpret(program, inputs)) << name << " seed " << seed;
   }
-  EXPECT_GT(cascades, 50);
-  EXPECT_GE(compiled, 250);
-  EXPECT_LE(compiled, 350) << "some budgets must be too small";
+  EXPECT_GT(cascades, 25);
+  EXPECT_GE(compiled, 120);
+  EXPECT_LE(compiled, 180) << "some budgets must be too small";
 }
 
 TEST(EthosUSchedule, CascadesDoNotChangeOutputs) {
