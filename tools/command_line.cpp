@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "abi/kernel_layout.h"
+#include "base/lines.h"
 #include "base/nearest.h"
 #include "tools/version.h"
 
@@ -134,31 +135,26 @@ Option& Option::one_of_or_prefix(std::vector<std::string> words) {
       list));
   return *this;
 }
-Option& Option::positive() {
+Option& Option::number(bool (*fits)(double), const char* expected, const char* shown) {
   option_->check(CLI::Validator(
-      [](const std::string& text) {
+      [fits, expected](const std::string& text) {
         double value = 0;
-        const bool fits = CLI::detail::lexical_cast(text, value) && value > 0;
-        return fits ? std::string() : "found " + text + ", expected a number greater than 0";
+        const bool good = CLI::detail::lexical_cast(text, value) && fits(value);
+        return good ? std::string() : fmt::format("found {}, expected a number {}", text, expected);
       },
-      "POSITIVE"));
+      shown));
   return *this;
 }
+Option& Option::positive() {
+  return number([](double value) { return value > 0; }, "greater than 0", "POSITIVE");
+}
 Option& Option::finite_and_not_negative() {
-  option_->check(CLI::Validator(
-      [](const std::string& text) {
-        double value = 0;
-        const bool fits =
-            CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0;
-        return fits ? std::string() : "found " + text + ", expected a number from 0";
-      },
-      ""));
-  return *this;
+  return number([](double value) { return std::isfinite(value) && value >= 0; }, "from 0", "");
 }
 Option& Option::not_empty(std::string expected) {
   option_->check(CLI::Validator(
       [expected = std::move(expected)](const std::string& text) {
-        const bool blank = text.find_first_not_of(" \t") == std::string::npos;
+        const bool blank = base::words_of(text).empty();
         return blank ? "found an empty value, expected " + expected : std::string();
       },
       ""));

@@ -47,6 +47,9 @@ class Option {
   Option& excludes(const Option& other);
 
  private:
+  /// `expected` ends the sentence "expected a number"; `shown` is in the help.
+  Option& number(bool (*fits)(double), const char* expected, const char* shown);
+
   CLI::Option* option_;
 };
 
